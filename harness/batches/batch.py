@@ -1,0 +1,75 @@
+"""A mini-batch: nodes, hop-wise blocks, and which rows of the output carry a loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Block:
+    """The edges one layer needs, as CSR over local positions in `Batch.nodes`.
+
+    Destinations are rows ``0 .. num_dst - 1``, sources rows ``0 .. num_src - 1``; destinations are the first
+    rows of the sources (num_dst <= num_src).
+
+    Attributes:
+        indptr: int64, ``[num_dst + 1]``.
+        indices: source position of each edge, int64, ``[num_edges]``.
+        num_src: rows that the layer reads.
+        in_degree: degree of each destination in the whole graph, int64, ``[num_dst]``: a sampled sum is
+            scaled by in_degree over sampled degree where a convolution needs the whole sum (gcn).
+        src_degree: in-degree of each source in the whole graph, int64, ``[num_src]`` (gcn's weights).
+    """
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    num_src: int
+    in_degree: np.ndarray
+    src_degree: np.ndarray
+
+    @property
+    def num_dst(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def num_edges(self) -> int:
+        return len(self.indices)
+
+    @cached_property
+    def dst(self) -> np.ndarray:
+        """Destination position of each edge, int64, ``[num_edges]``."""
+        return np.repeat(np.arange(self.num_dst), np.diff(self.indptr))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One step's graph.
+
+    Attributes:
+        nodes: global ids, int64, ``[n]``; for `neighbor` the seeds first, in their order, then hop by hop.
+        blocks: one per layer, input layer first; ``blocks[0].num_src == n``, and for `neighbor`
+            ``blocks[-1].num_dst == len(seeds)``. Each layer's destinations are the next layer's sources.
+            For `cluster` and `full` all are the same square block.
+        targets: rows of the last layer's output that carry a loss (training nodes), int64, ``[t]``; may be empty.
+        epoch, index: which batch of which epoch.
+    """
+
+    nodes: np.ndarray
+    blocks: tuple[Block, ...]
+    targets: np.ndarray
+    epoch: int = 0
+    index: int = 0
+    stats: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def num_edges(self) -> int:
+        """Edges of the batch, each once: the input layer's block holds them all."""
+        return self.blocks[0].num_edges
+
+    def edges(self) -> np.ndarray:
+        """Edges as global ids, int64, ``[2, num_edges]``, source over target."""
+        block = self.blocks[0]
+        return np.stack([self.nodes[block.indices], self.nodes[block.dst]])

@@ -1,0 +1,80 @@
+"""A graph on disk: memory-mapped arrays beside a `graph.json` that says what they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from harness.spec.options import Frozen
+
+BUILDER_VERSION = 1  # raise it when the same source would give other arrays
+
+
+class GraphMeta(Frozen):
+    """`graph.json`."""
+
+    builder_version: int = BUILDER_VERSION
+    name: str
+    dataset: dict[str, Any]
+    fingerprint: str  # sha256 over the content of all arrays
+    num_nodes: int
+    num_edges: int
+    num_features: int
+    num_classes: int
+    class_names: list[str]
+    train_nodes: int
+    val_nodes: int
+    test_nodes: int
+    directed: bool
+    isolated_nodes: int
+    self_loops: int
+    duplicate_edges: int
+    max_in_degree: int
+    split: Literal["public", "file", "random", "stratified", "ogb"]
+    warnings: list[str] = []
+    prepare_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Graph:
+    """One prepared graph. All arrays are read-only memory maps.
+
+    Attributes:
+        path: folder that holds graph.json and the arrays.
+        meta: sizes, names, fingerprint.
+        indptr: CSR row pointer, int64, ``[num_nodes + 1]``; ``indices[indptr[v]:indptr[v+1]]`` are the
+            nodes that v receives messages from, sorted.
+        indices: int32 (int64 from 2**31 nodes on), ``[num_edges]``.
+        x: features, float32, ``[num_nodes, num_features]``, already transformed.
+        y: class of each node, int64, ``[num_nodes]``; -1 is unlabelled.
+        train, val, test: sorted node ids, int64; disjoint, labelled.
+    """
+
+    path: Path
+    meta: GraphMeta
+    indptr: np.ndarray
+    indices: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    train: np.ndarray
+    val: np.ndarray
+    test: np.ndarray
+
+    @property
+    def num_nodes(self) -> int:
+        return self.meta.num_nodes
+
+    @property
+    def num_edges(self) -> int:
+        return self.meta.num_edges
+
+    @property
+    def num_classes(self) -> int:
+        return self.meta.num_classes
+
+    @property
+    def num_features(self) -> int:
+        return self.meta.num_features

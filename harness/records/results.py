@@ -1,0 +1,90 @@
+"""What a variant's jobs leave: its runs by seed, its parity check, its timing blocks."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from harness.records.record import Stages, Status
+from harness.spec.options import Frozen
+
+
+class SeedRun(Frozen):
+    """One seed of a variant, or of its reference."""
+
+    seed: int
+    run_id: str
+    status: Status
+    metric: float | None = Field(None, description="The gate's metric on the test split, a fraction.")
+    predictions_sha256: str | None = None
+
+
+class Parity(Frozen):
+    """An exact variant against its reference: same weights, same batch, dropout off, float32."""
+
+    max_abs_logit: float = Field(description="Largest |logit|: the scale of the difference.")
+    max_abs_difference: float = Field(description="max |difference of logits|.")
+    gradient_cosine: float
+    ok: bool = Field(description="Relative difference at most 1e-4 and cosine at least 0.9999.")
+    note: str = ""
+
+
+class VariantResult(Frozen):
+    """`variants/<variant>.json`: the quality runs of one variant and of its reference."""
+
+    variant: str
+    cell_id: str
+    reference: str | None = Field(None, description="None for the baseline itself.")
+    reference_cell_id: str | None = None
+    runs: list[SeedRun]
+    reference_runs: list[SeedRun] = []
+    parity: Parity | None = None
+    test_nodes: int | None = None
+    fingerprint: str = ""
+    threads: int
+    device: str
+
+
+class TimedProcess(Frozen):
+    """One fresh process of a block."""
+
+    arm: Literal["reference", "variant"]
+    run_id: str
+    status: Status
+    epoch_s: list[float] = Field([], description="Steady-state epochs, seconds each.")
+    peak_bytes: int | None = None
+    message: str = ""
+
+
+class Block(Frozen):
+    """Reference, variant, variant, reference: two log ratios."""
+
+    index: int
+    processes: list[TimedProcess]
+    other_load: float = Field(description="CPUs that other processes kept busy, on average, during the block.")
+    repeats: int = Field(0, description="Times this block was repeated because the machine was loaded.")
+    disturbed: bool = Field(False, description="Still loaded when repeats ran out; kept, and reported.")
+
+
+class TimingResult(Frozen):
+    """`timing/<variant>.json`. Ratios are reference over variant: above 1 is faster, or smaller."""
+
+    variant: str
+    reference: str
+    status: Literal["ok", "dnf", "skipped"]
+    reason: str = ""
+    blocks: list[Block] = []
+    log_ratios: list[float] = Field([], description="log(reference / variant) of median epoch seconds, in order.")
+    memory_log_ratios: list[float] = []
+    memory_exact: bool = Field(False, description="Allocator bytes that did not vary within an arm.")
+    reference_stages: Stages | None = None
+    variant_stages: Stages | None = None
+    preprocess_s: dict[str, float] = Field(
+        {}, description="One-off costs of the variant, e.g. partition_s, cache_fill_s."
+    )
+    estimated_bytes: int | None = None
+    counters: dict[str, Any] = {}
+    threads: int
+    device: str
+    environment: dict[str, Any] = {}

@@ -1,0 +1,105 @@
+"""The dataset section of a spec: where a graph comes from and how it is split."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from harness.spec.options import Frozen
+
+
+class Split(Frozen):
+    """Which nodes train, validate and test."""
+
+    kind: Literal["public", "file", "random", "stratified"]
+    index: int = Field(0, ge=0, description="Which public split, where the data has several.")
+    path: str | None = Field(None, description="npz with train, val, test (node ids or masks), for `file`.")
+    train: float | None = Field(None, gt=0.0, lt=1.0, description="Share of labelled nodes.")
+    val: float | None = Field(None, gt=0.0, lt=1.0, description="Share of labelled nodes; the rest tests.")
+    seed: int = Field(0, ge=0)
+
+    @model_validator(mode="after")
+    def _complete(self) -> Split:
+        if self.kind in ("random", "stratified"):
+            if self.train is None or self.val is None:
+                raise ValueError(f"a {self.kind} split needs `train` and `val`, e.g. train: 0.6, val: 0.2")
+            if self.train + self.val >= 1.0:
+                raise ValueError(f"train + val is {self.train + self.val:g}; it must leave nodes for the test set")
+        if self.kind == "file" and self.path is None:
+            raise ValueError("a split from a file needs `path`")
+        return self
+
+
+class Transform(Frozen):
+    """Changes to the features, fitted on training nodes only so that nothing leaks."""
+
+    scale: Literal["standard", "minmax"]
+    fit: Literal["train"] = "train"
+
+
+class _Dataset(Frozen):
+    undirected: bool = Field(False, description="Add the reverse of every edge. Default: messages go source to target.")
+    transform: Transform | None = None
+    split: Split | None = Field(None, description="Default: public where the data has one, else random 60/20/20.")
+
+
+class Builtin(_Dataset):
+    """WordNet 3.0, shipped with the package: synsets, relations, words of the gloss."""
+
+    source: Literal["builtin"]
+    name: Literal["wordnet"]
+    subset: Literal["noun", "verb", "adj", "adv"] | None = None
+
+
+class Pyg(_Dataset):
+    """A node-classification data set of torch_geometric.datasets, as Class/Name or Class."""
+
+    source: Literal["pyg"]
+    name: str = Field(pattern=r"^[A-Za-z_]\w*(/[\w.+-]+)?$", description="e.g. Planetoid/Cora, Amazon/Photo, Reddit2")
+
+
+class Ogb(_Dataset):
+    """A node-property-prediction data set of OGB, with its own split."""
+
+    source: Literal["ogb"]
+    name: str = Field(pattern=r"^ogbn-[a-z0-9]+$")
+
+
+class Files(_Dataset):
+    """Your own files: one npz of plain arrays, or edges, features and labels apart."""
+
+    source: Literal["files"]
+    path: str | None = Field(
+        None, description="npz with edge_index or indptr+indices, x or x_indptr+x_indices+x_shape, y"
+    )
+    edges: str | None = Field(None, description="npz, npy, csv, parquet or mtx")
+    features: str | None = Field(None, description="npy or npz (dense or scipy sparse)")
+    labels: str | None = Field(None, description="npy, npz, csv or parquet; -1 or empty is unlabelled")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Files:
+        apart = [self.edges, self.features, self.labels]
+        if self.path is not None and any(apart):
+            raise ValueError("give `path` (one npz) or `edges`, `features` and `labels`, not both")
+        if self.path is None and not all(apart):
+            missing = [k for k in ("edges", "features", "labels") if getattr(self, k) is None]
+            raise ValueError(f"missing {', '.join(missing)}: give `path` (one npz) or edges, features and labels")
+        return self
+
+
+class Synthetic(_Dataset):
+    """Degree-corrected stochastic block model with power-law degrees and class-dependent features."""
+
+    source: Literal["synthetic"]
+    nodes: int = Field(ge=10, le=50_000_000)
+    mean_degree: float = Field(14.0, gt=0.0, description="Edge ends per node, both directions counted.")
+    classes: int = Field(10, ge=2)
+    features: int = Field(64, ge=1)
+    homophily: float = Field(0.7, ge=0.0, le=1.0, description="Share of edges inside a class.")
+    exponent: float = Field(2.5, gt=1.0, description="Power law of the degrees; larger is more even.")
+    signal: float = Field(0.5, ge=0.0, description="Distance of class means over the noise's standard deviation.")
+    seed: int = Field(0, ge=0)
+
+
+Dataset = Annotated[Builtin | Pyg | Ogb | Files | Synthetic, Field(discriminator="source")]

@@ -1,0 +1,104 @@
+"""The options of the training system: every knob a spec can set, addressed by a dotted path."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
+
+
+class Frozen(BaseModel):
+    """Base of everything that crosses a stage boundary: immutable, and unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, populate_by_name=True)
+
+
+Fanout = Annotated[
+    tuple[Annotated[StrictInt, Field(ge=-1)], ...],
+    Field(strict=False, min_length=1, description="Neighbours per hop, seeds' hop first; -1 takes all."),
+]
+
+
+class Sampling(Frozen):
+    """How the neighbours of a mini-batch are drawn (`batching: neighbor`)."""
+
+    method: Literal["uniform", "fixed", "importance", "degree-stratified", "labor"] = Field(
+        "uniform", description="`fixed` draws the same sample every epoch."
+    )
+    fanout: Fanout = (25, 10)
+
+    @model_validator(mode="after")
+    def _no_zero(self) -> Sampling:
+        if 0 in self.fanout:
+            raise ValueError("a fan-out of 0 samples nothing; use a positive number, or -1 for all neighbours")
+        return self
+
+
+class Features(Frozen):
+    """Where node features live, and how much of them is kept in the fast home."""
+
+    home: Literal["host", "disk"] = Field("host", description="Slow home of the features; `disk` is a memory map.")
+    cache_ratio: float = Field(0.0, ge=0.0, le=1.0, description="Share of nodes cached in the fast home.")
+
+
+class Partition(Frozen):
+    """Parts of the graph that make Cluster-GCN batches (`batching: cluster`)."""
+
+    method: Literal["metis", "random", "fennel", "ldg"] = "metis"
+    parts: int = Field(64, ge=1, description="Number of parts.")
+    per_batch: int = Field(8, ge=1, description="Parts joined in one batch; edges between them are kept.")
+
+
+class Options(Frozen):
+    """The baseline's options; a variant patches some of them."""
+
+    batching: Literal["neighbor", "cluster", "full"] = "neighbor"
+    sampling: Sampling = Sampling()
+    features: Features = Features()
+    partition: Partition = Partition()
+    precision: Literal["fp32", "bf16", "fp16", "fp16-linear", "bf16-linear"] = Field(
+        "fp32", description="`-linear` keeps aggregation in fp32."
+    )
+    aggregation: Literal["scatter", "spmm", "segment"] = "scatter"
+    checkpointing: bool = Field(False, description="Recompute activations in the backward pass.")
+
+
+class Model(Frozen):
+    """The network: one of ours by `conv`, or your own `torch.nn.Module` by `class`."""
+
+    conv: Literal["gcn", "sage", "gat", "gin"] | None = None
+    class_path: str | None = Field(
+        None,
+        alias="class",
+        pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$",
+        description="`module:Class`, called as Class(in_channels, out_channels, **args); forward(x, edge_index).",
+    )
+    args: dict[str, Any] = Field(default_factory=dict, description="Keyword arguments of `class`.")
+    layers: int = Field(2, ge=1, le=64)
+    hidden: int = Field(64, ge=1)
+    heads: int = Field(1, ge=1, description="Attention heads (gat).")
+    dropout: float = Field(0.5, ge=0.0, lt=1.0)
+    norm: Literal["none", "batch", "layer"] = "none"
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Model:
+        if (self.conv is None) == (self.class_path is None):
+            raise ValueError("give either `conv` (gcn, sage, gat, gin) or `class` (module:Class)")
+        if self.args and self.class_path is None:
+            raise ValueError("`args` belongs to a model given by `class`")
+        if self.conv == "gat" and self.hidden % self.heads:
+            raise ValueError(f"`hidden` ({self.hidden}) must be a multiple of `heads` ({self.heads})")
+        return self
+
+
+class Training(Frozen):
+    """The optimiser's side."""
+
+    epochs: int = Field(60, ge=1)
+    batch_size: int = Field(1024, ge=1, description="Seeds in a mini-batch (`batching: neighbor`).")
+    lr: float = Field(0.003, gt=0.0)
+    weight_decay: float = Field(0.0, ge=0.0)
+    patience: int | None = Field(None, ge=1, description="Epochs without a better selection before stopping.")
+    selection: Literal["best_val_loss", "best_val_accuracy", "last"] = "best_val_loss"
+    eval_every: int = Field(1, ge=1, description="Epochs between evaluations.")
+    clip: float | None = Field(None, gt=0.0, description="Global gradient norm to clip at, after unscaling.")
