@@ -1,0 +1,38 @@
+# Two commands: `make quickstart` (installs, runs the main job) and `make test`.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+# Real graphs for tests that need them; such tests skip, with the reason, where they are missing.
+DATA   := $(if $(HARNESS_DATA),$(HARNESS_DATA),$(if $(wildcard ../shared/data),$(abspath ../shared/data),data))
+
+.PHONY: quickstart install test check bench gpu-check clean
+
+quickstart: install
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/snakemake --cores $(CORES)
+
+install: $(BIN)/.installed
+
+$(BIN)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; try make PYTHON=python3.12")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+test: install check
+	HARNESS_DATA=$(DATA) $(BIN)/python -m pytest
+
+check: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: install
+	HARNESS_DATA=$(DATA) $(BIN)/python -m pytest tests/benchmarks --benchmark-only
+
+gpu-check: install
+	$(BIN)/python scripts/gpu_check.py
+
+clean:
+	rm -rf .cache results/runs .snakemake

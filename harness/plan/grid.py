@@ -1,0 +1,108 @@
+"""Which files make up the grid of a spec: what the Snakefile asks."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from harness.plan.capabilities import Machine, probe
+from harness.plan.expand import make_plan
+from harness.plan.files import write_plan
+from harness.plan.model import BASELINE, CONTROL, Plan
+from harness.spec.errors import InputError, Problem
+from harness.spec.load import load_spec
+
+
+class Grid:
+    """Plans specs as Snakemake asks for their files, each spec once.
+
+    A bad spec ends the process with its messages and exit code 2: this is the Snakefile's boundary to a person.
+
+    Args:
+        spec: path of a spec that lives elsewhere (`--config spec=…`), or None.
+        results: folder of all results.
+        specs: folder in which `results/<name>/…` looks for `<name>.yaml`.
+    """
+
+    def __init__(self, spec: str | None, *, results: str, specs: str) -> None:
+        self._elsewhere = Path(spec) if spec else None
+        self._results = Path(results)
+        self._specs = Path(specs)
+        self._plans: dict[str, Plan] = {}
+        self._machine: Machine | None = None
+
+    def default_report(self) -> str:
+        """The report of `--config spec=…`, else of the quickstart."""
+        plan = self._plan_file(self._elsewhere or self._specs / "quickstart.yaml")
+        return self._path(plan.spec, "report.html")
+
+    def file(self, spec: str, name: str) -> str:
+        """A file of the plan, written by now."""
+        self._plan(spec)
+        return self._path(spec, name)
+
+    def variants(self, spec: str) -> list[str]:
+        """Results of all quality jobs, the references' first."""
+        return [self._path(spec, f"variants/{name}.json") for name in self._plan(spec).cells]
+
+    def timings(self, spec: str) -> list[str]:
+        """Results of all timing jobs: the control and every comparison."""
+        names = [CONTROL, *(c.variant for c in self._plan(spec).comparisons)]
+        return [self._path(spec, f"timing/{name}.json") for name in names]
+
+    def runs_before_timing(self, spec: str, variant: str) -> list[str]:
+        """Quality results that a timing job waits for: a variant that cannot train is not timed."""
+        plan = self._plan(spec)
+        if variant != CONTROL:
+            return [self._path(spec, f"variants/{variant}.json")]
+        reference = plan.comparisons[0].reference if plan.comparisons else BASELINE
+        return [self._path(spec, f"variants/{reference}.json")]
+
+    def gpus(self, spec: str) -> int:
+        """GPUs that one job of the spec needs."""
+        plan = self._plan(spec)
+        return int(plan.device == "cuda" or (plan.device == "auto" and self._probe().cuda))
+
+    def planned_results(self) -> list[str]:
+        """Folders of all specs planned so far."""
+        return [str(self._results / name) for name in self._plans]
+
+    def _path(self, spec: str, name: str) -> str:
+        return str(self._results / spec / name)
+
+    def _plan(self, name: str) -> Plan:
+        if name in self._plans:
+            return self._plans[name]
+        if self._elsewhere is not None:
+            plan = self._plan_file(self._elsewhere)
+            if plan.spec == name:
+                return plan
+        path = self._specs / f"{name}.yaml"
+        plan = self._plan_file(path)
+        if plan.spec != name:
+            _stop([Problem(str(path), f"the spec's name is {plan.spec!r}; rename the file or the spec", path="name")])
+        return plan
+
+    def _plan_file(self, path: Path) -> Plan:
+        try:
+            spec = load_spec(path)
+            if spec.name not in self._plans:
+                plan = make_plan(spec, path, self._probe())
+                write_plan(plan, self._results)
+                self._plans[spec.name] = plan
+            return self._plans[spec.name]
+        except InputError as error:
+            _stop(error.problems)
+
+    def _probe(self) -> Machine:
+        if self._machine is None:
+            self._machine = probe(Path(os.environ.get("HARNESS_CACHE", ".cache")))
+        return self._machine
+
+
+def _stop(problems: list[Problem]) -> NoReturn:
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    sys.exit(2)
