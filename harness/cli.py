@@ -1,0 +1,310 @@
+"""The command line: joins the stages, prints what a person reads, and turns outcomes into exit codes.
+
+Exit codes: 0 for outcomes (a failed run is an outcome: it has a row), 2 for bad input, 1 for a fault of the harness.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness import __version__
+from harness.spec.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from harness.plan.model import Plan
+
+app = typer.Typer(
+    name="harness",
+    help="Benchmarks and ablations for the training of graph neural networks. Start with `snakemake --cores 2`.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+SpecFile = Annotated[Path, typer.Argument(help="A spec, e.g. specs/quickstart.yaml.")]
+Output = Annotated[Path, typer.Option("--output", help="File to write.")]
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
+    if version:
+        print(f"harness {__version__}")
+        raise typer.Exit
+
+
+# What a person calls
+
+
+@app.command()
+def validate(specs: Annotated[list[Path], typer.Argument(help="Specs to check.")]) -> None:
+    """Check specs; every mistake is shown as file:line:column."""
+    from harness.spec.load import load_spec
+
+    problems: list[Problem] = []
+    for path in specs:
+        try:
+            spec = load_spec(path)
+            print(f"{path}: ok ({spec.name}, {len(spec.variants)} variants)")
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+
+
+@app.command()
+def plan(
+    spec: SpecFile,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+) -> None:
+    """Show what a spec expands to before anything runs: counts, costs, memory, skipped cells and why."""
+    made = _make_plan(spec)
+    if as_json:
+        print(made.model_dump_json(indent=2, by_alias=True))
+        return
+    from rich.console import Console
+
+    from harness.reports.terminal import plan_table
+
+    plan_table(made, Console())
+
+
+@app.command()
+def schema() -> None:
+    """Print the spec's JSON schema, for editors."""
+    from harness.spec.json_schema import spec_schema
+
+    print(json.dumps(spec_schema(), indent=2))
+
+
+@app.command()
+def status(target: Annotated[str, typer.Argument(help="A spec, its name, or its folder under results/.")]) -> None:
+    """Show what is done, running and failed, and the verdicts so far."""
+    from rich.console import Console
+
+    from harness.reports.progress import status_table
+
+    status_table(_results_folder(target), Console())
+
+
+@app.command()
+def retry(
+    target: Annotated[str, typer.Argument(help="A spec, its name, or its folder under results/.")],
+    statuses: Annotated[str, typer.Option("--status", help="Comma-separated statuses to forget.")] = (
+        "oom,timeout,diverged,error,unsupported,killed"
+    ),
+) -> None:
+    """Forget failed records, so that the next `snakemake` runs them again."""
+    from harness.records.record import FAILED
+    from harness.records.retry import forget_failed
+
+    wanted = [s.strip() for s in statuses.split(",") if s.strip()]
+    unknown = [s for s in wanted if s not in FAILED]
+    if unknown or not wanted:
+        raise InputError(
+            Problem("--status", f"{statuses!r} is not a list of failed statuses; allowed: {', '.join(FAILED)}")
+        )
+    folder = _results_folder(target)
+    forgotten = forget_failed(folder, wanted)
+    print(f"{folder}: {len(forgotten)} failed runs forgotten" + (f" ({', '.join(forgotten)})" if forgotten else ""))
+
+
+# What Snakemake calls; each also works by hand
+
+
+@app.command()
+def prepare(
+    source: Annotated[Path, typer.Argument(help="A spec, or results/<spec>/plan/dataset.json.")],
+    output: Annotated[Path | None, typer.Option("--output", help="File that will name the prepared graph.")] = None,
+) -> None:
+    """Turn a data set into one graph on disk, shared by all runs."""
+    from harness.graphs.prepare import prepare as prepare_graph
+    from harness.graphs.store import open_graph
+    from harness.plan.model import DatasetPlan
+    from harness.records.files import write_atomically
+
+    if source.suffix == ".json":
+        section = DatasetPlan.model_validate_json(source.read_text())
+    else:
+        section = _make_plan(source).dataset
+    folder = prepare_graph(section.dataset, section.dataset_id, Path(section.spec_dir))
+    meta = open_graph(folder).meta
+    if output is not None:
+        write_atomically(output, json.dumps({"graph": str(folder), "meta": meta.model_dump()}, indent=2) + "\n")
+    print(
+        f"{meta.name}: {meta.num_nodes:,} nodes, {meta.num_edges:,} edges, {meta.num_features:,} features, "
+        f"{meta.num_classes} classes; {meta.train_nodes:,} train, {meta.val_nodes:,} val, {meta.test_nodes:,} test "
+        f"({meta.split} split)"
+    )
+    for warning in meta.warnings:
+        print(f"  warning: {warning}")
+
+
+@app.command()
+def run(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<variant>.json")], output: Output) -> None:
+    """Train all seeds of one variant, look by look, one process a run."""
+    from harness.plan.model import VariantPlan
+    from harness.reports.progress import Reporter
+    from harness.records.files import write_atomically
+    from harness.runs.job import run_variant
+    from harness.verdicts.decide import accuracy_decided
+
+    todo = _read(VariantPlan, plan_file)
+    folder = plan_file.parent.parent
+    result = run_variant(
+        todo,
+        _graph_folder(folder),
+        folder.parent,
+        decide=accuracy_decided(todo.gate, todo.seeds.looks),
+        progress=Reporter(folder),
+    )
+    write_atomically(output, result.model_dump_json(indent=2) + "\n")
+
+
+@app.command()
+def time(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<variant>.json")], output: Output) -> None:
+    """Time a variant against its reference in fresh processes, A B B A, alone on the machine."""
+    from harness.plan.model import VariantPlan
+    from harness.reports.progress import Reporter
+    from harness.records.files import write_atomically
+    from harness.runs.timing import time_variant
+    from harness.verdicts.decide import speed_decided
+
+    todo = _read(VariantPlan, plan_file)
+    folder = plan_file.parent.parent
+    result = time_variant(
+        todo,
+        _graph_folder(folder),
+        folder.parent,
+        decide=speed_decided(todo.gate, todo.timing, todo.goal),
+        progress=Reporter(folder),
+    )
+    write_atomically(output, result.model_dump_json(indent=2) + "\n")
+
+
+@app.command()
+def analyze(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan.json")], output: Output) -> None:
+    """Turn the results of all variants into verdicts."""
+    from harness.plan.model import Plan
+    from harness.records.files import write_atomically
+    from harness.verdicts.analyze import analyze as judge_all
+
+    made = _read(Plan, plan_file)
+    variants, timings = _results(plan_file.parent)
+    verdicts = judge_all(made, variants, timings)
+    write_atomically(output, verdicts.model_dump_json(indent=2) + "\n")
+
+
+@app.command()
+def report(
+    targets: Annotated[list[Path], typer.Argument(help="results/<spec>/plan.json, or results/<spec>.")],
+    show: Annotated[bool, typer.Option("--show", help="Only print the verdicts, write nothing.")] = False,
+) -> None:
+    """Write the page and the tables, or print the verdicts."""
+    from rich.console import Console
+
+    from harness.plan.model import Plan
+    from harness.verdicts.model import Verdicts
+
+    for target in targets:
+        folder = target if target.is_dir() else target.parent
+        verdicts = _read(Verdicts, folder / "verdicts.json")
+        if show:
+            from harness.reports.terminal import verdict_table
+
+            verdict_table(verdicts, Console(), folder)
+        else:
+            from harness.reports.report import write_report
+
+            variants, timings = _results(folder)
+            write_report(_read(Plan, folder / "plan.json"), verdicts, variants, timings, folder)
+
+
+def _make_plan(path: Path) -> Plan:
+    from harness.plan.capabilities import probe
+    from harness.plan.expand import make_plan
+    from harness.spec.load import load_spec
+
+    return make_plan(load_spec(path), path, probe(Path(os.environ.get("HARNESS_CACHE", ".cache"))))
+
+
+def _read(model, path: Path):
+    """A file of ours as its model; a missing or foreign file is bad input."""
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate_json(path.read_text())
+    except FileNotFoundError:
+        raise InputError(Problem(str(path), "no such file; run `snakemake` first, it makes it")) from None
+    except (ValidationError, UnicodeDecodeError, IsADirectoryError) as error:
+        first = str(error).splitlines()[0]
+        raise InputError(
+            Problem(str(path), f"not a {model.__name__} of this version ({first}); delete it and run `snakemake` again")
+        ) from None
+
+
+def _graph_folder(folder: Path) -> Path:
+    pointer = folder / "dataset.json"
+    try:
+        return Path(json.loads(pointer.read_text())["graph"])
+    except (FileNotFoundError, KeyError, ValueError):
+        raise InputError(Problem(str(pointer), "names no prepared graph; run `snakemake` first")) from None
+
+
+def _results(folder: Path):
+    """All results of variants and of timings under a spec's folder, by name."""
+    from harness.records.results import TimingResult, VariantResult
+
+    variants = {p.stem: _read(VariantResult, p) for p in sorted((folder / "variants").glob("*.json"))}
+    timings = {p.stem: _read(TimingResult, p) for p in sorted((folder / "timing").glob("*.json"))}
+    return variants, timings
+
+
+def _results_folder(target: str) -> Path:
+    """A spec's file, its name or its results folder to that folder."""
+    path = Path(target)
+    if path.suffix in (".yaml", ".yml"):
+        from harness.spec.load import load_spec
+
+        path = Path("results") / load_spec(path).name
+    elif not path.is_dir():
+        path = Path("results") / target
+    if not path.is_dir():
+        known = sorted(p.parent.name for p in Path("results").glob("*/plan.json"))
+        raise InputError(
+            Problem(target, f"nothing under {path}; known: {', '.join(known) or 'none yet, run `snakemake` first'}")
+        )
+    return path
+
+
+def main() -> None:
+    """Run the command line; the only place where exceptions become messages and exit codes."""
+    # A job's stderr goes to its log, so what a person must read goes to the screen too.
+    streams = {sys.stderr} if sys.stderr.isatty() or not sys.stdout.isatty() else {sys.stderr, sys.stdout}
+    try:
+        app()
+    except InputError as error:
+        for stream in streams:
+            for problem in error.problems:
+                print(problem, file=stream)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(141)
+    except Exception as error:
+        traceback.print_exc()
+        if sys.stdout in streams:
+            print(f"harness: a fault of its own: {type(error).__name__}: {error}", file=sys.stdout)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""Files that are whole or absent: written beside their place, then renamed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from pathlib import Path
+
+from harness.spec.errors import InputError, Problem
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text file so that a reader sees the old content or the new, never half of it.
+
+    Raises:
+        InputError: the disk is full or the folder cannot be written; what was there before is untouched.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            temporary = Path(file.name)
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except OSError as error:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        remedy = {
+            errno.ENOSPC: "the disk is full; free some space and run the same command again",
+            errno.EDQUOT: "the disk quota is used up; free some space and run the same command again",
+            errno.EACCES: "no permission to write here; change it or work in another folder",
+            errno.EROFS: "the disk is read-only; work in another folder",
+        }.get(error.errno or 0)
+        if remedy is None:
+            raise
+        raise InputError(Problem(str(path), f"could not be written: {remedy}")) from error
