@@ -18,6 +18,9 @@ class SeedRun(Frozen):
     status: Status
     metric: float | None = Field(None, description="The gate's metric on the test split, a fraction.")
     predictions_sha256: str | None = None
+    best_epoch: int | None = Field(None, description="Epoch that validation chose, from 1.")
+    epochs: int | None = Field(None, description="Epochs trained.")
+    message: str = Field("", description="What a failed run said, in one line.")
 
 
 class Parity(Frozen):
@@ -44,6 +47,7 @@ class VariantResult(Frozen):
     fingerprint: str = ""
     threads: int
     device: str
+    environment: dict[str, Any] = Field({}, description="As in the record; verdicts compare its `torch`.")
 
 
 class TimedProcess(Frozen):
