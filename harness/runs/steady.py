@@ -1,0 +1,66 @@
+"""A timing run: warm up, time whole epochs, then look once where the time goes."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+import torch
+
+from harness.records.record import Stages
+from harness.runs.memory import PeakMemory
+from harness.runs.stages import NoClock, StageClock, synchronise
+from harness.runs.train import Trainer
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What a timing run found.
+
+    Attributes:
+        epoch_s: seconds of each timed epoch, sampling and fetching included, evaluation never.
+        stages: of one more epoch, in which the device is waited for at each change of stage.
+    """
+
+    epoch_s: list[float]
+    stages: Stages
+
+
+def time_epochs(
+    trainer: Trainer,
+    warmup_epochs: int,
+    timed_epochs: int,
+    device: torch.device,
+    memory: PeakMemory,
+    report: Callable[[str], None],
+) -> Timed:
+    """Time training alone, in a steady state.
+
+    The clock is read with the device idle, before and after each epoch. Peak memory is that of the timed epochs.
+
+    Raises:
+        Diverged: a training loss is not finite.
+    """
+    report("train")
+    for epoch in range(1, warmup_epochs + 1):
+        trainer.epoch(epoch, NoClock()).mean()
+    memory.forget()
+    gc.collect()  # what preparation left is not to be collected within a timed epoch
+    report("time")
+    epoch_s = [_time_epoch(trainer, warmup_epochs + i, device, memory) for i in range(1, timed_epochs + 1)]
+    clock = StageClock(device)
+    trainer.epoch(warmup_epochs + timed_epochs + 1, clock).mean()
+    return Timed(epoch_s, clock.per_epoch(1))
+
+
+def _time_epoch(trainer: Trainer, epoch: int, device: torch.device, memory: PeakMemory) -> float:
+    with memory.window():
+        synchronise(device)
+        started = perf_counter()
+        losses = trainer.epoch(epoch, NoClock())
+        synchronise(device)
+        seconds = perf_counter() - started
+    losses.mean()  # after the clock: it reads the losses from the device, and raises where one is not finite
+    return seconds
