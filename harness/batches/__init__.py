@@ -3,3 +3,20 @@ with their features fetched.
 
 May import harness.graphs and what it may import.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.batches.sampling import NeighborSampler as NeighborSampler
+
+__all__ = ["NeighborSampler"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "NeighborSampler":  # numba is imported only where a sampler is made
+        from harness.batches.sampling import NeighborSampler
+
+        return NeighborSampler
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
