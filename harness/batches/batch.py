@@ -22,6 +22,8 @@ class Block:
         in_degree: degree of each destination in the whole graph, int64, ``[num_dst]``: a sampled sum is
             scaled by in_degree over sampled degree where a convolution needs the whole sum (gcn).
         src_degree: in-degree of each source in the whole graph, int64, ``[num_src]`` (gcn's weights).
+        src_self_loops: how many of `src_degree` are edges from the source to itself, int64, ``[num_src]``; None
+            where the graph has no self-loops. gcn replaces them by one.
     """
 
     indptr: np.ndarray
@@ -29,6 +31,7 @@ class Block:
     num_src: int
     in_degree: np.ndarray
     src_degree: np.ndarray
+    src_self_loops: np.ndarray | None = None
 
     @property
     def num_dst(self) -> int:
