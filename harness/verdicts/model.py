@@ -1,0 +1,174 @@
+"""`verdicts.json`: what the analyser hands to reports, and to anyone else."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from harness.records.record import Stages, Status
+from harness.records.results import Parity
+from harness.spec.options import Frozen
+from harness.spec.schema import Gate, Timing
+
+Verdict = Literal["skipped", "dnf", "enables", "reject", "no-gain", "inconclusive", "accept"]
+GainState = Literal["gain", "no-gain", "loss", "unknown"]
+Interval = Annotated[tuple[float, float], Field(strict=False)]
+
+
+class SeedDifference(Frozen):
+    """One pair: variant minus reference on the same seed."""
+
+    seed: int
+    reference: float = Field(description="The gate's metric, a fraction.")
+    variant: float
+    delta_pp: float
+    counted: bool = Field(description="Whether it belongs to the look that counts.")
+
+
+class Accuracy(Frozen):
+    """The gate's metric on the test set, over the pairs of the look that counts."""
+
+    baseline: float | None = Field(None, description="Mean of the reference's runs, a fraction.")
+    variant: float | None = Field(None, description="Mean of the variant's runs, a fraction.")
+    delta_pp: float | None = Field(None, description="Variant minus baseline, percentage points.")
+    ci_pp: Interval | None = Field(None, description="LB and UB of the one-sided tests.")
+    level: float = Field(description="Confidence of ci_pp, two-sided: each bound alone holds at 1 − alpha.")
+    alpha: float = Field(description="One-sided level of this look.")
+    look: int | None = Field(None, description="Pairs at the look that counts.")
+    state: Literal["pass", "fail", "inconclusive", "invalid", "dnf"]
+    more_seeds: int | None = Field(None, description="Rough; only when inconclusive. None: over 200, or on the line.")
+    identical: bool = Field(False, description="All predictions of all pairs are equal.")
+    seeds: list[SeedDifference] = []
+    collapse_rate_below: float | None = Field(
+        None, description="No collapse in the variant's n runs: 95 % bound on its rate, 1 − 0.05^(1/n)."
+    )
+
+
+class Speed(Frozen):
+    """Seconds an epoch, reference over variant: above 1 is faster."""
+
+    ratio: float | None = None
+    ci: Interval | None = None
+    level: float | None = Field(None, description="Confidence of ci at this look, two-sided.")
+    blocks: int = Field(0, description="Blocks behind ratio and ci: two ratios each.")
+    state: GainState
+    narrow: bool = Field(False, description="Timing stopped because the interval was narrow enough.")
+    disturbed_blocks: int = Field(0, description="Blocks under load of other processes, kept.")
+    reference_epoch_s: float | None = Field(None, description="Median seconds of a steady-state epoch.")
+    variant_epoch_s: float | None = None
+
+
+class MemoryUse(Frozen):
+    """Peak bytes over the base, reference over variant: above 1 is smaller."""
+
+    ratio: float | None = None
+    ci: Interval | None = None
+    level: float | None = None
+    state: GainState
+    exact: bool = Field(False, description="Allocator bytes that never vary: no interval is needed.")
+    reference_bytes: int | None = Field(None, description="Median peak of the timing processes.")
+    variant_bytes: int | None = None
+    estimated_bytes: int | None = Field(None, description="Expected for the variant before the run.")
+    measured_over_estimated: float | None = None
+    estimate_off: bool = Field(False, description="Measured and estimated differ by more than a factor of two.")
+
+
+class FailedRun(Frozen):
+    """A run that did not finish, and why."""
+
+    arm: Literal["reference", "variant"]
+    purpose: Literal["quality", "timing"]
+    seed: int | None = None
+    run_id: str
+    status: Status
+    message: str = ""
+
+
+class Costs(Frozen):
+    """What stands beside the gain: one-off costs, and the most that the option could give."""
+
+    preprocess_s: dict[str, float] = Field({}, description="One-off costs of the variant, seconds.")
+    payoff_epochs: float | None = Field(None, description="Epochs until they are earned back; None: never, or none.")
+    targets: list[str] = Field([], description="Stages that the patch can shorten; empty where it changes them all.")
+    ceiling: float | None = Field(None, description="Amdahl: the speed-up if those stages took no time at all.")
+    reference_stages: Stages | None = None
+    variant_stages: Stages | None = None
+
+
+class ComparisonVerdict(Frozen):
+    """A variant against its reference, over all pairs and blocks."""
+
+    variant: str
+    reference: str
+    patch: dict[str, Any] = Field({}, description="Dotted path to value: what the variant changes.")
+    goal: Literal["speed", "memory"] = "speed"
+    exact: bool = False
+    parity: Parity | None = None
+    n_pairs: int = Field(0, description="Complete pairs that were looked at.")
+    accuracy: Accuracy | None = None
+    speed: Speed
+    memory: MemoryUse
+    verdict: Verdict
+    reason: str = Field(description="One plain sentence with its numbers.")
+    costs: Costs = Costs()
+    failed: list[FailedRun] = []
+    counters: dict[str, Any] = Field({}, description="Proof that the option was on, from the timing processes.")
+    notes: list[str] = Field([], description="Shorter remarks that change no verdict.")
+
+
+class Control(Frozen):
+    """The baseline timed against itself: the noise floor."""
+
+    ratio: float | None = None
+    ci: Interval | None = None
+    level: float | None = None
+    blocks: int = 0
+    state: Literal["quiet", "noisy", "missing"]
+    reason: str
+    smallest_gain: float | None = Field(None, description="Upper over lower: smaller gains drown in the noise.")
+    memory_ratio: float | None = None
+    memory_ci: Interval | None = None
+
+
+class ReferenceSummary(Frozen):
+    """The baseline (or another reference) by itself."""
+
+    name: str
+    n: int = Field(description="Runs that ended well.")
+    mean: float | None = None
+    sd_pp: float | None = Field(None, description="Standard deviation over seeds, percentage points.")
+    failed: list[FailedRun] = []
+
+
+class TestSet(Frozen):
+    """What the test set can resolve."""
+
+    __test__ = False  # not a test class, whatever pytest thinks of its name
+
+    nodes: int
+    max_drop_nodes: float = Field(description="The allowed drop in test nodes.")
+    sampling_error_pp: Interval = Field(description="Of a difference, where 2 % and 10 % of predictions differ.")
+
+
+class Verdicts(Frozen):
+    """`verdicts.json`."""
+
+    version: Literal[1] = 1
+    spec: str
+    description: str = ""
+    design: Literal["one-at-a-time", "stack", "factorial", "leave-one-out"]
+    gate: Gate
+    looks: list[int] = Field(description="Numbers of pairs at which a decision may be made.")
+    alpha_per_look: float
+    timing: Timing
+    device: str = ""
+    test_set: TestSet | None = None
+    references: list[ReferenceSummary] = []
+    control: Control
+    comparisons: list[ComparisonVerdict]
+    recommended: list[str] = Field([], description="Accepted variants that can be switched on together.")
+    recommended_patch: dict[str, Any] = Field({}, description="Their patches joined.")
+    recommended_note: str = ""
+    warnings: list[str] = []
+    environment: dict[str, Any] = {}
