@@ -1,0 +1,137 @@
+"""Edge lists to CSR, by counting sorts: rows are targets, and each row's sources are sorted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+
+@dataclass(frozen=True)
+class Csr:
+    """Rows receive: ``indices[indptr[v]:indptr[v+1]]`` are the sources of v's messages, sorted.
+
+    Attributes:
+        indptr: int64, ``[num_nodes + 1]``.
+        indices: int32, or int64 from 2**31 nodes on, ``[num_edges]``.
+    """
+
+    indptr: np.ndarray
+    indices: np.ndarray
+
+    @property
+    def num_nodes(self) -> int:
+        return len(self.indptr) - 1
+
+
+@dataclass(frozen=True)
+class EdgeFacts:
+    """What `graph.json` says about the edges.
+
+    Attributes:
+        directed: some edge has no reverse (counting how often each occurs).
+        isolated_nodes: nodes without an edge to or from another node.
+        self_loops: edges from a node to itself.
+        duplicate_edges: edges beyond the first between the same source and target.
+        max_in_degree: most edges that end in one node.
+    """
+
+    directed: bool
+    isolated_nodes: int
+    self_loops: int
+    duplicate_edges: int
+    max_in_degree: int
+
+
+def build_csr(source: np.ndarray, target: np.ndarray, num_nodes: int, undirected: bool = False) -> Csr:
+    """CSR of an edge list; O(edges + nodes), two stable counting sorts.
+
+    Args:
+        source, target: ends of each edge, integers in [0, num_nodes), ``[num_edges]``.
+        num_nodes: number of nodes.
+        undirected: add the reverse of every edge, then keep each (source, target) once. A self-loop is its own
+            reverse and stays, once. Otherwise edges are kept as they are, duplicates and self-loops too.
+    """
+    ids = np.int32 if num_nodes < 2**31 else np.int64
+    source, target = np.asarray(source, dtype=ids), np.asarray(target, dtype=ids)
+    if undirected:
+        source, target = np.concatenate([source, target]), np.concatenate([target, source])
+    by_source, its_target = _counting_sort(source, source, target, num_nodes)[1:]
+    indptr, _, indices = _counting_sort(its_target, its_target, by_source, num_nodes)
+    if undirected:
+        indptr, indices = _first_of_each(indptr, indices)
+    return Csr(indptr, indices)
+
+
+def edge_facts(csr: Csr) -> EdgeFacts:
+    """Counts over all edges; O(edges + nodes)."""
+    self_loops, duplicates, touched = _count(csr.indptr, csr.indices)
+    degrees = np.diff(csr.indptr)
+    return EdgeFacts(
+        directed=not _is_symmetric(csr),
+        isolated_nodes=int(csr.num_nodes - touched),
+        self_loops=int(self_loops),
+        duplicate_edges=int(duplicates),
+        max_in_degree=int(degrees.max(initial=0)),
+    )
+
+
+def _is_symmetric(csr: Csr) -> bool:
+    """The transpose has the same rows."""
+    rows = np.repeat(np.arange(csr.num_nodes, dtype=csr.indices.dtype), np.diff(csr.indptr))
+    indptr, _, indices = _counting_sort(csr.indices, csr.indices, rows, csr.num_nodes)
+    return np.array_equal(indptr, csr.indptr) and np.array_equal(indices, csr.indices)
+
+
+@njit(cache=True, nogil=True)
+def _counting_sort(
+    key: np.ndarray, first: np.ndarray, second: np.ndarray, num_nodes: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row pointer of `key`, and `first` and `second` in stable order of `key`."""
+    indptr = np.zeros(num_nodes + 1, np.int64)
+    for k in key:
+        indptr[k + 1] += 1
+    for v in range(num_nodes):
+        indptr[v + 1] += indptr[v]
+    place = indptr[:-1].copy()
+    first_sorted, second_sorted = np.empty_like(first), np.empty_like(second)
+    for e in range(len(key)):
+        p = place[key[e]]
+        place[key[e]] = p + 1
+        first_sorted[p] = first[e]
+        second_sorted[p] = second[e]
+    return indptr, first_sorted, second_sorted
+
+
+@njit(cache=True, nogil=True)
+def _first_of_each(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows without repetitions; rows must be sorted."""
+    kept_indptr = np.zeros_like(indptr)
+    kept = np.empty_like(indices)
+    n = 0
+    for v in range(len(indptr) - 1):
+        for e in range(indptr[v], indptr[v + 1]):
+            if e == indptr[v] or indices[e] != indices[e - 1]:
+                kept[n] = indices[e]
+                n += 1
+        kept_indptr[v + 1] = n
+    return kept_indptr, kept[:n].copy()
+
+
+@njit(cache=True, nogil=True)
+def _count(indptr: np.ndarray, indices: np.ndarray) -> tuple[int, int, int]:
+    """Self-loops, duplicates, and nodes with an edge to or from another node."""
+    self_loops = 0
+    duplicates = 0
+    touched = np.zeros(len(indptr) - 1, np.bool_)
+    for v in range(len(indptr) - 1):
+        for e in range(indptr[v], indptr[v + 1]):
+            if indices[e] == v:
+                self_loops += 1
+            else:
+                touched[v] = True
+                touched[indices[e]] = True
+            if e > indptr[v] and indices[e] == indices[e - 1]:
+                duplicates += 1
+    return self_loops, duplicates, touched.sum()

@@ -1,0 +1,55 @@
+"""Node features read in chunks of rows, so that a graph larger than memory can be prepared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+import scipy.sparse
+
+CHUNK_BYTES = 32 << 20
+
+
+@dataclass(frozen=True)
+class FeatureRows:
+    """A feature matrix that is never needed whole.
+
+    Attributes:
+        num_nodes, num_features: its shape.
+        rows: ``rows(first, last)`` gives rows first .. last - 1 as a dense array ``[last - first, num_features]``.
+    """
+
+    num_nodes: int
+    num_features: int
+    rows: Callable[[int, int], np.ndarray]
+
+    def chunks(self) -> Iterator[tuple[int, np.ndarray]]:
+        """First row and float32 rows of each chunk, in order; a chunk holds about 32 MB."""
+        step = rows_per_chunk(self.num_features)
+        for first in range(0, self.num_nodes, step):
+            block = self.rows(first, min(first + step, self.num_nodes))
+            with np.errstate(over="ignore"):  # becomes inf, which the check of the data reports
+                yield first, np.ascontiguousarray(block, dtype=np.float32)
+
+
+def rows_per_chunk(num_features: int) -> int:
+    """Rows of float32 that fill a chunk."""
+    return max(1, CHUNK_BYTES // (4 * max(1, num_features)))
+
+
+def dense_rows(x: np.ndarray) -> FeatureRows:
+    """Features of a dense array or memory map, ``[num_nodes, num_features]``."""
+    return FeatureRows(x.shape[0], x.shape[1], lambda first, last: x[first:last])
+
+
+def sparse_rows(x: scipy.sparse.csr_matrix) -> FeatureRows:
+    """Features of a scipy CSR matrix, ``[num_nodes, num_features]``."""
+    return FeatureRows(x.shape[0], x.shape[1], lambda first, last: x[first:last].toarray())
+
+
+def write_npy_header(file: BinaryIO, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    """Start a .npy file whose data follow in C order."""
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)

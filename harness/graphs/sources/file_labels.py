@@ -1,0 +1,101 @@
+"""Labels from a person's files; text labels become classes in alphabetical order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from harness.graphs.faults import data_fault
+from harness.graphs.sources.arrays import check_suffix, read_npy, read_npz
+from harness.graphs.sources.tables import read_table, read_text_rows, whole_number_column
+
+SUFFIXES = (".npy", ".npz", ".csv", ".tsv", ".parquet")
+HEADERS = {"label", "labels", "class", "y", "target", "category"}
+
+Labels = tuple[np.ndarray, tuple[str, ...]]  # class of each node, class names or ()
+
+
+def read_labels(path: Path, key: str, num_nodes: int) -> Labels:
+    """Class of each node, ``[num_nodes]``, negative or NaN where unlabelled, and class names where labels are text.
+
+    npy or npz: one entry a node. csv, tsv, parquet: one label a line, or columns node and label; nodes not named are
+    unlabelled, as are empty labels and -1. The first line may be a header.
+
+    Raises:
+        InputError: another file type, a damaged file, a node that does not exist or is named twice.
+    """
+    suffix = check_suffix(path, key, SUFFIXES)
+    if suffix == ".npy":
+        return classes_of(np.asarray(read_npy(path, key)))
+    if suffix == ".npz":
+        arrays = read_npz(path, key)
+        name = "y" if "y" in arrays or len(arrays) != 1 else next(iter(arrays))
+        if name not in arrays:
+            raise data_fault(path, key, f"holds {', '.join(arrays) or 'nothing'}; add y, one class a node")
+        y, names = classes_of(arrays[name])
+        return y, names or class_names_of(arrays, path, key)
+    table = read_table(path, key, suffix) if suffix == ".parquet" else _text(path, key, num_nodes)
+    if table.shape[1] == 1:
+        return classes_of(table.iloc[:, 0].to_numpy())
+    return classes_of(_by_node(table, path, key, num_nodes))
+
+
+def classes_of(values: np.ndarray) -> Labels:
+    """Numbers as they are; text to classes in alphabetical order, with their names ('' and '-1' are unlabelled)."""
+    if values.dtype.kind not in "OUS":
+        return values, ()
+    text = pd.Series(values.reshape(-1), dtype=object)
+    missing = text.isna().to_numpy()
+    words = np.where(missing, "", text.astype(str).str.strip())
+    numbers = pd.to_numeric(pd.Series(np.where(words == "", "-1", words)), errors="coerce").to_numpy(dtype=np.float64)
+    if not np.isnan(numbers).any():
+        return numbers, ()
+    unlabelled = (words == "") | (words == "-1")
+    names, codes = np.unique(words[~unlabelled], return_inverse=True)
+    y = np.full(len(words), -1, dtype=np.int64)
+    y[~unlabelled] = codes
+    return y, tuple(str(name) for name in names)
+
+
+def class_names_of(arrays: dict[str, np.ndarray], path: Path, key: str) -> tuple[str, ...]:
+    """The array `class_names`, if there is one."""
+    names = arrays.get("class_names")
+    if names is None:
+        return ()
+    if names.ndim != 1 or names.dtype.kind not in "US":
+        raise data_fault(path, key, f"array class_names is {names.dtype} {list(names.shape)}; give one string a class")
+    return tuple(str(name) for name in names)
+
+
+def _text(path: Path, key: str, num_nodes: int) -> pd.DataFrame:
+    """Rows without the header. A lone column has one if its first word says so, or if there is a row too many."""
+    table = read_text_rows(path, key)
+    first = str(table.iloc[0, 0]).strip()
+    if table.shape[1] == 1:
+        header = first.lower() in HEADERS or len(table) == num_nodes + 1
+        names = ["label"]
+    else:
+        header = not first.removeprefix("-").isdigit()
+        names = [str(field).strip().lower() for field in table.iloc[0]] if header else list(range(table.shape[1]))
+    table.columns = names
+    return table.iloc[1:] if header else table
+
+
+def _by_node(table: pd.DataFrame, path: Path, key: str, num_nodes: int) -> np.ndarray:
+    columns = list(table.columns)
+    node = next((c for c in ("node", "id", "node_id") if c in columns), columns[0])
+    label = next((c for c in columns if str(c) in HEADERS), next(c for c in columns if c != node))
+    rows = table[table.notna().any(axis=1)]  # an empty last line is no node
+    remedy = f"nodes are numbered 0 .. {num_nodes - 1}, in the order of the feature rows"
+    nodes = whole_number_column(rows, node, path, key, remedy)
+    if len(nodes) and (nodes.min() < 0 or nodes.max() >= num_nodes):
+        wrong = nodes.min() if nodes.min() < 0 else nodes.max()
+        raise data_fault(path, key, f"names node {wrong}; {remedy}")
+    ids, counts = np.unique(nodes, return_counts=True)
+    if len(ids) and counts.max() > 1:
+        raise data_fault(path, key, f"names node {ids[counts.argmax()]} {counts.max()} times; give one label a node")
+    values = np.full(num_nodes, None, dtype=object)
+    values[nodes] = rows[label].to_numpy(dtype=object)
+    return values

@@ -1,0 +1,197 @@
+"""The graph on disk: a folder of .npy arrays beside a `graph.json`, written once and opened as memory maps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from pydantic import ValidationError
+
+from harness.graphs.checks import check_chunk
+from harness.graphs.csr import Csr, edge_facts
+from harness.graphs.faults import data_fault
+from harness.graphs.features import write_npy_header
+from harness.graphs.fingerprint import ARRAYS, fingerprint
+from harness.graphs.graph import BUILDER_VERSION, Graph, GraphMeta
+from harness.graphs.raw import RawGraph, SplitNodes
+from harness.graphs.scaling import apply_scale, fit_scale
+from harness.spec.dataset import Transform
+
+REMEDY = "delete this folder and prepare again (`harness prepare SPEC`)"
+
+
+def write_features(folder: Path, raw: RawGraph, train: np.ndarray, transform: Transform | None) -> None:
+    """Write `x.npy`, float32, chunk by chunk, checked and scaled.
+
+    Raises:
+        InputError: a feature is not finite.
+        OSError: the disk is full.
+    """
+    path = folder / "x.npy"
+    with path.open("wb") as file:
+        write_npy_header(file, (raw.features.num_nodes, raw.features.num_features), np.dtype("<f4"))
+        for first, rows in raw.features.chunks():
+            check_chunk(raw, first, rows)
+            file.write(memoryview(rows).cast("B"))
+    if transform is not None:
+        x = np.load(path, mmap_mode="r+", allow_pickle=False)
+        apply_scale(x, fit_scale(x, train, transform.scale))
+        x.flush()
+
+
+def write_graph(
+    folder: Path,
+    raw: RawGraph,
+    csr: Csr,
+    y: np.ndarray,
+    class_names: tuple[str, ...],
+    split: SplitNodes,
+    *,
+    kind: str,
+    dataset: Mapping[str, object],
+    transform: Transform | None = None,
+    warnings: tuple[str, ...] = (),
+) -> GraphMeta:
+    """Write the arrays of a graph and return what `graph.json` shall say; `write_meta` writes that, last.
+
+    Args:
+        folder: an empty folder.
+        raw: the source's graph; only its name and features are read here.
+        csr: edges, rows receive.
+        y: classes, int64, ``[num_nodes]``, -1 unlabelled.
+        class_names: one a class.
+        split: disjoint sorted node ids.
+        kind: the split's kind.
+        dataset: the spec's dataset section, kept for people to read.
+        transform: scaling of the features.
+        warnings: kept for the report.
+    """
+    write_features(folder, raw, split.train, transform)
+    small = {"indptr": csr.indptr, "indices": csr.indices, "y": y}
+    for name, array in (small | {"train": split.train, "val": split.val, "test": split.test}).items():
+        with (folder / f"{name}.npy").open("wb") as file:
+            np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
+    arrays = _open_arrays(folder)
+    facts = edge_facts(csr)
+    return GraphMeta(
+        name=raw.name,
+        dataset=dict(dataset),
+        fingerprint=fingerprint(arrays, len(class_names)),
+        num_nodes=len(y),
+        num_edges=len(csr.indices),
+        num_features=arrays["x"].shape[1],
+        num_classes=len(class_names),
+        class_names=list(class_names),
+        train_nodes=len(split.train),
+        val_nodes=len(split.val),
+        test_nodes=len(split.test),
+        directed=facts.directed,
+        isolated_nodes=facts.isolated_nodes,
+        self_loops=facts.self_loops,
+        duplicate_edges=facts.duplicate_edges,
+        max_in_degree=facts.max_in_degree,
+        split=kind,  # type: ignore[arg-type]
+        warnings=list(warnings),
+    )
+
+
+def write_meta(folder: Path, meta: GraphMeta) -> None:
+    """Write `graph.json`."""
+    (folder / "graph.json").write_text(meta.model_dump_json(indent=1) + "\n", encoding="utf-8")
+
+
+def open_graph(path: Path | str, verify: bool = False) -> Graph:
+    """Open a prepared graph; its arrays are read-only memory maps.
+
+    Args:
+        path: folder of the graph, as `prepare` returns it.
+        verify: also read all arrays and compare the fingerprint.
+
+    Raises:
+        InputError: the folder, `graph.json` or an array is missing, damaged, or of another builder version.
+    """
+    folder = Path(path)
+    meta = _read_meta(folder)
+    arrays = _open_arrays(folder)
+    _check_shapes(folder, meta, arrays)
+    if verify and fingerprint(arrays, meta.num_classes) != meta.fingerprint:
+        raise data_fault(folder, "", f"the arrays do not have the fingerprint in graph.json; {REMEDY}")
+    return Graph(path=folder, meta=meta, **arrays)
+
+
+def builder_version(folder: Path) -> int | None:
+    """The version that wrote a graph, or None where `graph.json` cannot be read."""
+    try:
+        version = json.loads((folder / "graph.json").read_text(encoding="utf-8"))["builder_version"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return version if isinstance(version, int) else None
+
+
+def _read_meta(folder: Path) -> GraphMeta:
+    path = folder / "graph.json"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise data_fault(
+            folder, "", f"is not a prepared graph, graph.json cannot be read ({error}); {REMEDY}"
+        ) from None
+    version = builder_version(folder)
+    if version is not None and version != BUILDER_VERSION:
+        raise data_fault(
+            folder,
+            "",
+            f"was written by builder version {version}, this is {BUILDER_VERSION}; `harness prepare SPEC` rebuilds it",
+        )
+    try:
+        return GraphMeta.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise data_fault(path, where, f"is damaged: {first['msg']}; {REMEDY}") from None
+
+
+def _open_arrays(folder: Path) -> dict[str, np.ndarray]:
+    arrays = {}
+    for name in ARRAYS:
+        path = folder / f"{name}.npy"
+        try:
+            arrays[name] = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise data_fault(path, "", f"is missing or damaged ({error}); {REMEDY}") from None
+    return arrays
+
+
+def _check_shapes(folder: Path, meta: GraphMeta, arrays: dict[str, np.ndarray]) -> None:
+    n = meta.num_nodes
+    expected = {
+        "indptr": ((n + 1,), "int64"),
+        "indices": ((meta.num_edges,), "int32" if n < 2**31 else "int64"),
+        "x": ((n, meta.num_features), "float32"),
+        "y": ((n,), "int64"),
+        "train": ((meta.train_nodes,), "int64"),
+        "val": ((meta.val_nodes,), "int64"),
+        "test": ((meta.test_nodes,), "int64"),
+    }
+    for name, (shape, dtype) in expected.items():
+        array = arrays[name]
+        if array.shape != shape or array.dtype != dtype:
+            raise data_fault(
+                folder / f"{name}.npy",
+                "",
+                f"holds {array.dtype} {list(array.shape)}, graph.json says {dtype} {list(shape)}; {REMEDY}",
+            )
+    indptr = arrays["indptr"]
+    if indptr[0] != 0 or indptr[-1] != meta.num_edges:
+        raise data_fault(
+            folder / "indptr.npy",
+            "",
+            f"runs from {indptr[0]} to {indptr[-1]}, not from 0 to {meta.num_edges}; {REMEDY}",
+        )
+
+
+def graph_bytes(num_nodes: int, num_edges: int, num_features: int) -> int:
+    """Size of a graph on disk, about."""
+    return num_nodes * (4 * num_features + 8 + 8 + 8) + 4 * num_edges
