@@ -8,7 +8,6 @@ order, and the edges a layer needs are a *prefix* of the batch's CSR.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,11 +15,11 @@ import numpy as np
 from harness.batches.batch import Batch, Block
 from harness.batches.compiled import compiled
 from harness.batches.randomness import GOLDEN, NEIGHBOURS, below, mix, stream_key
+from harness.batches.row_tables import RowTables
 
 METHODS = ("uniform", "fixed")
 _ROW_BITS = np.uint64(32)
 _ROW_MASK = np.uint64(0xFFFFFFFF)
-_LAST_STAMP = 2**32 - 1
 _SCANNED = 48  # up to this fan-out, scanning what is taken is faster than marking it
 
 
@@ -47,7 +46,7 @@ def _count_edges(
 
 
 @compiled
-def _position(node_key: np.uint64, i: int, j: int) -> int:
+def _position(node_key: np.uint64, i: int, j: int) -> np.int64:
     """Draw i of a node: a position in the *inclusive* range [0, j]."""
     return np.int64(below(mix(node_key + np.uint64(i + 1) * GOLDEN), np.uint64(j + 1)))
 
@@ -177,31 +176,6 @@ def _sample(
     return nodes[:known].copy(), degree, rows, cols, known_after
 
 
-class _RowTables:
-    """Dense maps from a node to its row, one for each thread that samples at the same time.
-
-    An entry is the stamp of the batch that wrote it, over the row; entries of earlier batches carry another
-    stamp, so a map is never cleared. A thread takes a map for one batch and gives it back.
-    """
-
-    def __init__(self, num_nodes: int) -> None:
-        self._num_nodes = num_nodes
-        self._free: deque[tuple[np.ndarray, int]] = deque()
-
-    def take(self) -> tuple[np.ndarray, int]:
-        """A map and a stamp that it has not seen."""
-        try:
-            table, stamp = self._free.pop()
-        except IndexError:  # all in use: this thread is one more
-            table, stamp = np.zeros(self._num_nodes, np.uint64), 0
-        if stamp == _LAST_STAMP:
-            table[:], stamp = 0, 0
-        return table, stamp + 1
-
-    def give_back(self, table: np.ndarray, stamp: int) -> None:
-        self._free.append((table, stamp))
-
-
 class NeighborSampler:
     """Draws the hop-wise neighbourhood of seeds; the draws depend on (seed, epoch, batch, hop, node) alone.
 
@@ -244,7 +218,7 @@ class NeighborSampler:
         self._indptr = read_only(indptr, np.int64)
         self._indices = read_only(indices, np.int32 if indices.dtype == np.int32 else np.int64)
         self._hops = np.asarray(self.fanout, dtype=np.int64)
-        self._tables = _RowTables(self.num_nodes)
+        self._tables = RowTables(self.num_nodes)
 
     @property
     def num_nodes(self) -> int:
@@ -265,7 +239,7 @@ class NeighborSampler:
         Raises:
             ValueError: a seed comes twice, or is no node of the graph.
         """
-        seeds = checked_seeds(seeds, self.num_nodes)
+        seeds = read_only(checked_seeds(seeds, self.num_nodes), np.int64)
         keys = hop_keys(self.method, self.seed, len(self.fanout), epoch, batch)
         table, stamp = self._tables.take()
         try:
@@ -359,6 +333,6 @@ def check_csr(indptr: np.ndarray, indices: np.ndarray) -> None:
 
 def read_only(array: np.ndarray, dtype: type) -> np.ndarray:
     """A read-only, contiguous view (a copy only for another dtype): one compiled form serves arrays and maps."""
-    view = np.ascontiguousarray(np.asarray(array), dtype=dtype).view()
+    view: np.ndarray = np.ascontiguousarray(np.asarray(array), dtype=dtype).view()
     view.flags.writeable = False
     return view

@@ -84,9 +84,17 @@ class TorchNeighborSampler:
         seeds = checked_seeds(seeds, self.num_nodes)
         if len(np.unique(seeds)) != len(seeds):
             raise ValueError("seeds must be distinct")
-        *tensors, known_after = self.sample_tensors(torch.as_tensor(seeds, device=self.device), epoch, batch)
-        arrays = (t.cpu().numpy() for t in tensors)
-        return hop_wise_batch(*arrays, np.array(known_after), epoch=epoch, index=batch)
+        on_device = torch.as_tensor(seeds.copy(), device=self.device)
+        nodes, degree, rows, cols, known_after = self.sample_tensors(on_device, epoch, batch)
+        return hop_wise_batch(
+            nodes.cpu().numpy(),
+            degree.cpu().numpy(),
+            rows.cpu().numpy(),
+            cols.cpu().numpy(),
+            np.array(known_after),
+            epoch=epoch,
+            index=batch,
+        )
 
     def sample_tensors(
         self, seeds: Tensor, epoch: int = 0, batch: int = 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 import time
+import zipfile
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -198,22 +198,18 @@ def _cache_key(graph: Graph, parts: int, method: str, seed: int) -> str:
 
 
 def _write(path: Path, part: np.ndarray, seconds: float) -> None:
-    """Under another name first: a partition is either whole or not there."""
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, part=part, seconds=seconds)
-        os.replace(unfinished, path)
-    except BaseException:
-        os.unlink(unfinished)
-        raise
+    """Under another name first: a partition is either whole or not there. The caller holds the lock."""
+    unfinished = path.with_suffix(".tmp")
+    with unfinished.open("wb") as file:
+        np.savez(file, part=part, seconds=seconds)
+    os.replace(unfinished, path)
 
 
 def _read(path: Path, num_nodes: int) -> tuple[np.ndarray, float]:
     try:
         with np.load(path, allow_pickle=False) as stored:
             part, seconds = stored["part"], float(stored["seconds"])
-    except (OSError, ValueError, KeyError, EOFError) as error:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(
             Problem(file=str(path), message=f"this cached partition cannot be read ({error}); delete it")
         ) from error

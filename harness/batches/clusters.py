@@ -1,0 +1,117 @@
+"""Mini-batches of several parts of the graph, joined (`batching: cluster`).
+
+Cluster-GCN (Chiang et al. 2019), its stochastic multiple partition: each epoch shuffles the parts and joins
+``per_batch`` of them at a time, and the edges *between* the joined parts are kept.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from harness.batches.batch import Batch, Block
+from harness.batches.compiled import compiled
+from harness.batches.epochs import BatchPlan
+from harness.batches.randomness import PART_ORDER, permutation
+from harness.batches.row_tables import RowTables
+from harness.batches.sampling import read_only
+from harness.graphs.graph import Graph
+
+_ROW_BITS = np.uint64(32)
+_ROW_MASK = np.uint64(0xFFFFFFFF)
+
+
+@compiled
+def _induced(
+    indptr: np.ndarray, indices: np.ndarray, nodes: np.ndarray, table: np.ndarray, stamp: np.uint64
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row pointer and columns of the subgraph on ``nodes``, and each node's degree in the whole graph."""
+    tag = stamp << _ROW_BITS
+    degree = np.empty(len(nodes), np.int64)
+    for row in range(len(nodes)):
+        table[nodes[row]] = tag | np.uint64(row)
+        degree[row] = indptr[nodes[row] + 1] - indptr[nodes[row]]
+    rows = np.zeros(len(nodes) + 1, np.int64)
+    cols = np.empty(degree.sum(), np.int64)
+    kept = 0
+    for row in range(len(nodes)):
+        for e in range(indptr[nodes[row]], indptr[nodes[row] + 1]):
+            entry = table[indices[e]]
+            if entry >> _ROW_BITS == stamp:
+                cols[kept] = np.int64(entry & _ROW_MASK)
+                kept += 1
+        rows[row + 1] = kept
+    return rows, cols[:kept].copy(), degree
+
+
+class ClusterBatches(BatchPlan):
+    """Every node once an epoch, in the batch of its part.
+
+    A batch's block is the induced subgraph of its nodes, square and shared by all layers; its targets are the
+    training nodes in it, which may be none. Parts without a node are left out, so that every batch has nodes.
+
+    Args:
+        graph: its CSR must be valid, as that of a prepared graph is.
+        part: part of each node, int64, ``[num_nodes]``.
+        report: what is known of the partition (see `harness.graphs.cached_partition`); goes into the counters.
+        per_batch: parts joined in one batch, at least 1; more than there are makes one batch.
+        layers: blocks of a batch.
+        seed: of the order of the parts.
+    """
+
+    def __init__(
+        self, graph: Graph, part: np.ndarray, report: dict[str, Any], per_batch: int, layers: int, seed: int
+    ) -> None:
+        self._indptr = read_only(graph.indptr, np.int64)
+        self._indices = read_only(graph.indices, graph.indices.dtype.type)
+        self._layers, self._per_batch, self._report = layers, per_batch, report
+        self._tables = RowTables(graph.num_nodes)
+        self._is_train = np.zeros(graph.num_nodes, dtype=np.bool_)
+        self._is_train[graph.train] = True
+        by_part = np.argsort(part, kind="stable")
+        sizes = np.bincount(part) if len(part) else np.zeros(0, np.int64)
+        self._members = [m for m in np.split(by_part, np.cumsum(sizes)[:-1]) if len(m)]
+        self._order = lru_cache(maxsize=2)(lambda epoch: permutation(len(self._members), PART_ORDER, seed, epoch))
+        self.num_batches = -(-len(self._members) // per_batch)
+        self.preprocess_s = {"partition_s": float(report.get("seconds", 0.0))}
+        self._batches = self._nodes = self._edges = self._edges_before = 0
+
+    def batch(self, epoch: int, index: int) -> Batch:
+        parts = self._order(epoch)[index * self._per_batch : (index + 1) * self._per_batch]
+        nodes = np.sort(np.concatenate([self._members[p] for p in parts]))
+        table, stamp = self._tables.take()
+        try:
+            rows, cols, degree = _induced(self._indptr, self._indices, nodes, table, np.uint64(stamp))
+        finally:
+            self._tables.give_back(table, stamp)
+        block = Block(rows, cols, len(nodes), in_degree=degree, src_degree=degree)
+        stats: dict[str, float] = {
+            "nodes": len(nodes),
+            "edges": len(cols),
+            "edges_before": int(degree.sum()),
+            "parts": len(parts),
+        }
+        targets = np.flatnonzero(self._is_train[nodes])
+        return Batch(nodes, (block,) * self._layers, targets, epoch=epoch, index=index, stats=stats)
+
+    def _count(self, batch: Batch) -> None:
+        self._batches += 1
+        self._nodes += len(batch.nodes)
+        self._edges += batch.num_edges
+        self._edges_before += int(batch.stats["edges_before"])
+
+    def counters(self) -> dict[str, Any]:
+        """``batching, per_batch, batches_per_epoch, partition`` (the report), totals so far ``batches, nodes,
+        edges``, and ``kept_edge_share``: of all edges that end in the nodes handed out, those in their batch."""
+        return {
+            "batching": "cluster",
+            "per_batch": self._per_batch,
+            "batches_per_epoch": self.num_batches,
+            "partition": self._report,
+            "kept_edge_share": self._edges / self._edges_before if self._edges_before else 1.0,
+            "batches": self._batches,
+            "nodes": self._nodes,
+            "edges": self._edges,
+        }

@@ -1,0 +1,56 @@
+"""Options to batches: which plan a training takes its batches from."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from harness.batches.clusters import ClusterBatches
+from harness.batches.epochs import BatchPlan
+from harness.batches.full import FullBatch
+from harness.batches.neighbors import NeighborBatches
+from harness.graphs import cached_partition
+from harness.graphs.graph import Graph
+from harness.spec.errors import InputError, Problem
+from harness.spec.options import Options, Training
+
+
+def batches_of(
+    graph: Graph, options: Options, training: Training, layers: int, seed: int, *, cache_dir: Path | None = None
+) -> BatchPlan:
+    """The batches that these options ask for.
+
+    Args:
+        graph: a prepared graph.
+        options: ``batching``, ``sampling``, ``partition``.
+        training: ``batch_size`` (neighbor).
+        layers: of the model, one block each; for `neighbor` the fan-out must have one hop a layer.
+        seed: the run's seed: of the order of nodes or parts, of the draws, and of the partition.
+        cache_dir: where partitions are kept; default ``$HARNESS_CACHE/partitions``.
+
+    Raises:
+        InputError: as many hops as layers are needed, or the method is not available.
+    """
+    if options.batching == "full":
+        return FullBatch(graph, layers)
+    if options.batching == "cluster":
+        wanted = options.partition
+        folder = cache_dir or Path(os.environ.get("HARNESS_CACHE", ".cache")) / "partitions"
+        try:
+            part, report = cached_partition(graph, wanted.parts, wanted.method, seed, folder)
+        except ValueError as error:
+            raise InputError(Problem(file="spec", path="partition.method", message=str(error))) from error
+        return ClusterBatches(graph, part, report, wanted.per_batch, layers, seed)
+    if len(options.sampling.fanout) != layers:
+        raise InputError(
+            Problem(
+                file="spec",
+                path="sampling.fanout",
+                message=f"{list(options.sampling.fanout)} has {len(options.sampling.fanout)} hops for a model of "
+                f"{layers} layers; give one number a layer, the seeds' hop first",
+            )
+        )
+    try:
+        return NeighborBatches(graph, options.sampling, training.batch_size, seed)
+    except ValueError as error:
+        raise InputError(Problem(file="spec", path="sampling.method", message=str(error))) from error
