@@ -1,0 +1,280 @@
+"""All results of a spec to its verdicts: one pass over the comparisons, then what they amount to together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from harness.plan.model import BASELINE, CONTROL, Comparison, Plan, Skipped
+from harness.records.results import SeedRun, TimingResult, VariantResult
+from harness.verdicts.comparable import arms_difference, quality_difference, timing_difference
+from harness.verdicts.control import control_memory, summarise_control
+from harness.verdicts.costs import costs_of, epoch_seconds, measured_over_estimated, peak_bytes
+from harness.verdicts.memory import judge_memory
+from harness.verdicts.model import (
+    ComparisonVerdict,
+    Control,
+    FailedRun,
+    MemoryUse,
+    ReferenceSummary,
+    Speed,
+    Verdicts,
+)
+from harness.verdicts.pairs import Quality, failed_runs, judge_quality, one_line
+from harness.verdicts.recommend import recommend
+from harness.verdicts.rule import Findings, verdict
+from harness.verdicts.sequential import alpha_per_look
+from harness.verdicts.speed import judge_ratios
+from harness.verdicts.warnings import measure_test_set, warnings_of
+
+
+def analyze(plan: Plan, variants: Mapping[str, VariantResult], timings: Mapping[str, TimingResult]) -> Verdicts:
+    """Judge every planned comparison, and list the skipped ones.
+
+    Args:
+        plan: what was to run.
+        variants: quality results by name, the references' among them; what is missing becomes a dnf.
+        timings: timing results by name, the control's under `control`.
+
+    Returns:
+        The content of `verdicts.json`; comparisons in the plan's order, skipped ones last.
+    """
+    control_timing = timings.get(CONTROL)
+    control = summarise_control(control_timing, plan.gate, plan.timing)
+    comparisons = [_compare(c, plan, variants, timings, control) for c in plan.comparisons]
+    comparisons += [_skipped(s) for s in plan.skipped]
+    recommended = recommend(comparisons, BASELINE)
+    references = [
+        _reference(name, variants, timings)
+        for name in dict.fromkeys([BASELINE, *(c.reference for c in plan.comparisons)])
+    ]
+    test_set = measure_test_set(plan, variants)
+    return Verdicts(
+        spec=plan.spec,
+        description=plan.description,
+        design=plan.design,
+        gate=plan.gate,
+        looks=list(plan.seeds.looks),
+        alpha_per_look=alpha_per_look(plan.seeds.looks, plan.gate.alpha),
+        timing=plan.timing,
+        device=_device(variants, timings),
+        test_set=test_set,
+        references=[r for r in references if r is not None],
+        control=control,
+        comparisons=comparisons,
+        recommended=list(recommended.names),
+        recommended_patch=recommended.patch,
+        recommended_note=recommended.note,
+        warnings=warnings_of(plan, variants, comparisons, control, test_set),
+        environment=control_timing.environment if control_timing is not None else {},
+    )
+
+
+def _compare(
+    comparison: Comparison,
+    plan: Plan,
+    variants: Mapping[str, VariantResult],
+    timings: Mapping[str, TimingResult],
+    control: Control,
+) -> ComparisonVerdict:
+    result, timing = variants.get(comparison.variant), timings.get(comparison.variant)
+    cell = plan.cells.get(comparison.variant)
+    patch: dict[str, Any] = cell.patch if cell is not None else {}
+    quality = judge_quality(result, plan.gate, plan.seeds.looks) if result is not None else None
+    speed = _speed(timing, plan)
+    memory = _memory(timing, plan, timings.get(CONTROL), cell.estimate.memory_bytes if cell is not None else None)
+    failed_timing, missing_timing = _timing_trouble(timing)
+    reached, reason = verdict(
+        Findings(
+            goal=comparison.goal,
+            exact=comparison.exact,
+            parity=result.parity if result is not None else None,
+            quality=quality,
+            speed=speed,
+            memory=memory,
+            control=control,
+            timing_failed=failed_timing,
+            timing_missing=missing_timing,
+            not_comparable=_not_comparable(comparison, result, variants, timing, timings.get(CONTROL)),
+            looks=plan.seeds.looks,
+        ),
+        plan.gate,
+    )
+    return ComparisonVerdict(
+        variant=comparison.variant,
+        reference=comparison.reference,
+        patch=patch,
+        goal=comparison.goal,
+        exact=comparison.exact,
+        parity=result.parity if result is not None else None,
+        n_pairs=_pairs_seen(quality),
+        accuracy=quality.accuracy if quality is not None else None,
+        speed=speed,
+        memory=memory,
+        verdict=reached,
+        reason=reason,
+        costs=costs_of(timing, patch),
+        failed=_failed(result, timing),
+        counters=timing.counters if timing is not None else {},
+        notes=_notes(comparison, quality, speed),
+    )
+
+
+def _pairs_seen(quality: Quality | None) -> int:
+    return len(quality.judgement.pairs) if quality is not None else 0
+
+
+def _not_comparable(
+    comparison: Comparison,
+    result: VariantResult | None,
+    variants: Mapping[str, VariantResult],
+    timing: TimingResult | None,
+    control: TimingResult | None,
+) -> str | None:
+    if result is None:
+        return None
+    found = quality_difference(result, variants.get(comparison.reference))
+    if found is None and timing is not None and timing.status == "ok":
+        found = arms_difference(timing, result) or timing_difference(timing, control)
+    return found
+
+
+def _speed(timing: TimingResult | None, plan: Plan) -> Speed:
+    if timing is None:
+        return Speed(state="unknown")
+    judged = judge_ratios(timing.log_ratios, plan.timing.looks, plan.gate.min_speedup)
+    interval = judged.interval
+    return Speed(
+        ratio=interval.ratio if interval else None,
+        ci=(interval.lower, interval.upper) if interval else None,
+        level=interval.confidence if interval else None,
+        blocks=(interval.n if interval else len(timing.log_ratios)) // 2,
+        state=judged.state,
+        narrow=judged.narrow,
+        disturbed_blocks=sum(block.disturbed for block in timing.blocks),
+        reference_epoch_s=epoch_seconds(timing, "reference"),
+        variant_epoch_s=epoch_seconds(timing, "variant"),
+    )
+
+
+def _memory(
+    timing: TimingResult | None, plan: Plan, control: TimingResult | None, planned_bytes: int | None
+) -> MemoryUse:
+    if timing is None:
+        return MemoryUse(state="unknown", estimated_bytes=planned_bytes)
+    noise = control_memory(control, plan.gate, plan.timing).interval
+    judged = judge_memory(
+        timing.memory_log_ratios,
+        plan.timing.looks,
+        plan.gate.min_memory_saving,
+        exact=timing.memory_exact,
+        control_upper=noise.upper if noise else None,
+    )
+    interval = judged.interval
+    measured = peak_bytes(timing, "variant")
+    estimated = timing.estimated_bytes if timing.estimated_bytes is not None else planned_bytes
+    ratio, off = measured_over_estimated(measured, estimated)
+    return MemoryUse(
+        ratio=interval.ratio if interval else None,
+        ci=(interval.lower, interval.upper) if interval else None,
+        level=interval.confidence if interval else None,
+        state=judged.state,
+        exact=timing.memory_exact,
+        reference_bytes=peak_bytes(timing, "reference"),
+        variant_bytes=measured,
+        estimated_bytes=estimated,
+        measured_over_estimated=ratio,
+        estimate_off=off,
+    )
+
+
+def _timing_trouble(timing: TimingResult | None) -> tuple[str | None, str | None]:
+    """Why the variant failed while timed, or why there is no timing for another reason."""
+    if timing is None:
+        return None, "it was not timed"
+    if timing.status == "ok":
+        return None, None
+    reason = one_line(timing.reason) or timing.status
+    failed = {run.arm for run in _failed_timing(timing)}
+    if timing.status == "skipped":
+        return None, f"timing was skipped: {reason}"
+    if failed == {"reference"}:
+        return None, f"the reference failed while it was timed: {reason}"
+    return reason, None
+
+
+def _failed(result: VariantResult | None, timing: TimingResult | None) -> list[FailedRun]:
+    if result is None:
+        return _failed_timing(timing)
+    return [
+        *failed_runs("reference", result.reference_runs),
+        *failed_runs("variant", result.runs),
+        *_failed_timing(timing),
+    ]
+
+
+def _failed_timing(timing: TimingResult | None) -> list[FailedRun]:
+    return [
+        FailedRun(
+            arm=process.arm,
+            purpose="timing",
+            run_id=process.run_id,
+            status=process.status,
+            message=one_line(process.message),
+        )
+        for block in (timing.blocks if timing is not None else [])
+        for process in block.processes
+        if process.status != "ok"
+    ]
+
+
+def _notes(comparison: Comparison, quality: Quality | None, speed: Speed) -> list[str]:
+    notes = list(quality.notes) if quality is not None else []
+    if comparison.goal == "memory" and speed.ratio is not None:
+        notes.append(f"it trains {speed.ratio:.2f} times as fast")
+    if speed.narrow and speed.state == "unknown":
+        notes.append("timing stopped because the interval is narrow: more blocks would not move it off the line")
+    if speed.disturbed_blocks:
+        notes.append(f"{speed.disturbed_blocks} timing blocks ran beside other load and were kept")
+    return notes
+
+
+def _skipped(skipped: Skipped) -> ComparisonVerdict:
+    return ComparisonVerdict(
+        variant=skipped.variant,
+        reference=BASELINE,
+        patch=skipped.patch,
+        speed=Speed(state="unknown"),
+        memory=MemoryUse(state="unknown"),
+        verdict="skipped",
+        reason=skipped.reason,
+    )
+
+
+def _reference(
+    name: str, variants: Mapping[str, VariantResult], timings: Mapping[str, TimingResult]
+) -> ReferenceSummary | None:
+    """A reference by itself; from a variant's file where it has none of its own."""
+    runs: list[SeedRun] | None = variants[name].runs if name in variants else None
+    if runs is None:
+        runs = next((v.reference_runs for _, v in sorted(variants.items()) if v.reference == name), None)
+    if runs is None:
+        return None
+    reached = [run.metric for run in runs if run.status == "ok" and run.metric is not None]
+    mean = math.fsum(reached) / len(reached) if reached else None
+    return ReferenceSummary(
+        name=name, n=len(reached), mean=mean, sd_pp=_sd_pp(reached), failed=failed_runs("reference", runs)
+    )
+
+
+def _sd_pp(values: list[float]) -> float | None:
+    if len(values) < 2:
+        return None
+    mean = math.fsum(values) / len(values)
+    return 100.0 * math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1))
+
+
+def _device(variants: Mapping[str, VariantResult], timings: Mapping[str, TimingResult]) -> str:
+    devices = [v.device for v in variants.values()] + [t.device for t in timings.values()]
+    return " and ".join(sorted({device.split(":", 1)[0] for device in devices}))

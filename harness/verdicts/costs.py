@@ -1,0 +1,93 @@
+"""What stands beside a gain: one-off costs, the ceiling that the stages allow, memory as expected and as measured."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from harness.records.record import Stages
+from harness.records.results import TimingResult
+from harness.verdicts.model import Costs
+
+# Stages that an option can shorten. What is not here changes the whole step (batching, partition, model, training)
+# or is not for speed (checkpointing), and then no ceiling follows from the baseline's shares.
+_TARGETS: dict[str, tuple[str, ...]] = {
+    "sampling": ("sample", "fetch", "compute"),  # fewer neighbours: fewer rows to fetch and to aggregate
+    "features": ("fetch",),
+    "precision": ("compute", "update"),
+    "aggregation": ("compute",),
+}
+_ESTIMATE_FACTOR = 2.0
+
+
+def costs_of(timing: TimingResult | None, patch: Mapping[str, Any]) -> Costs:
+    """One-off costs with the epochs that earn them back, and Amdahl's ceiling."""
+    if timing is None:
+        return Costs(targets=list(targeted_stages(patch)))
+    targets = targeted_stages(patch)
+    return Costs(
+        preprocess_s=timing.preprocess_s,
+        payoff_epochs=payoff_epochs(
+            sum(timing.preprocess_s.values()), epoch_seconds(timing, "reference"), epoch_seconds(timing, "variant")
+        ),
+        targets=list(targets),
+        ceiling=amdahl_ceiling(timing.reference_stages, targets),
+        reference_stages=timing.reference_stages,
+        variant_stages=timing.variant_stages,
+    )
+
+
+def targeted_stages(patch: Mapping[str, Any]) -> tuple[str, ...]:
+    """Stages that a patch can shorten, in their order; none where an option changes the whole step."""
+    found: set[str] = set()
+    for path in patch:
+        stages = _TARGETS.get(path.split(".", 1)[0])
+        if stages is None:
+            return ()
+        found.update(stages)
+    return tuple(s for s in ("sample", "fetch", "compute", "update") if s in found)
+
+
+def amdahl_ceiling(stages: Stages | None, targets: Iterable[str]) -> float | None:
+    """The speed-up if the targeted stages took no time: 1 / (1 − their share) (Amdahl 1967).
+
+    Returns:
+        None without stages or targets, or where the targets are all of the step.
+    """
+    targets = tuple(targets)
+    if stages is None or not targets:
+        return None
+    seconds = {name: float(getattr(stages, f"{name}_s")) for name in ("sample", "fetch", "compute", "update")}
+    total = math.fsum(seconds.values())
+    left = math.fsum(s for name, s in seconds.items() if name not in targets)
+    return total / left if left > 0.0 else None
+
+
+def payoff_epochs(preprocess_s: float, reference_epoch_s: float | None, variant_epoch_s: float | None) -> float | None:
+    """Epochs after which one-off costs are earned back; None where there are none, or the variant saves nothing."""
+    if preprocess_s <= 0.0 or reference_epoch_s is None or variant_epoch_s is None:
+        return None
+    saved = reference_epoch_s - variant_epoch_s
+    return preprocess_s / saved if saved > 0.0 else None
+
+
+def epoch_seconds(timing: TimingResult, arm: Literal["reference", "variant"]) -> float | None:
+    """Median seconds of a steady-state epoch over all processes of an arm."""
+    seconds = [s for block in timing.blocks for p in block.processes if p.arm == arm for s in p.epoch_s]
+    return statistics.median(seconds) if seconds else None
+
+
+def peak_bytes(timing: TimingResult, arm: Literal["reference", "variant"]) -> int | None:
+    """Median peak of the processes of an arm."""
+    peaks = [p.peak_bytes for block in timing.blocks for p in block.processes if p.arm == arm and p.peak_bytes]
+    return int(statistics.median(peaks)) if peaks else None
+
+
+def measured_over_estimated(measured: int | None, estimated: int | None) -> tuple[float | None, bool]:
+    """The measured peak over the expected one, and whether it is off by more than a factor of two."""
+    if not measured or not estimated:
+        return None, False
+    ratio = measured / estimated
+    return ratio, not 1.0 / _ESTIMATE_FACTOR <= ratio <= _ESTIMATE_FACTOR

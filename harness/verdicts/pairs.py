@@ -1,0 +1,184 @@
+"""Quality runs to pairs: which seeds count, which failed, and whether the variant ran at all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.records.results import SeedRun, VariantResult
+from harness.spec.schema import Gate
+from harness.verdicts.accuracy import Judgement, judge_pairs
+from harness.verdicts.model import Accuracy, FailedRun, SeedDifference
+from harness.verdicts.non_inferiority import collapse_bound, paired_differences
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The quality runs of a comparison."""
+
+    outcome: Literal["ran", "dnf", "enables"]
+    why: str  # of dnf and enables
+    judgement: Judgement
+    accuracy: Accuracy
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Pair:
+    seed: int
+    reference: SeedRun
+    variant: SeedRun
+
+    @property
+    def undefined(self) -> bool:
+        """Both runs ended well, but the metric does not exist on this test set."""
+        return any(run.status == "ok" and run.metric is None for run in (self.reference, self.variant))
+
+
+def judge_quality(result: VariantResult, gate: Gate, looks: Sequence[int]) -> Quality:
+    """The accuracy gate on one variant's results.
+
+    Pairs are formed in seed order. A variant that fails where the reference ran, or diverges, before the deciding look
+    is **dnf**; failures beyond it are ignored like all later seeds. It **enables** where all of its runs end well and
+    none of the reference's does. Where the reference fails on some seeds only, those are no pairs, and a note says so.
+    """
+    pairs = [pair for pair in _pairs(result) if not pair.undefined]
+    judgement = judge_pairs(
+        [_metric(p.reference) for p in pairs],
+        [_metric(p.variant) for p in pairs],
+        max_drop_pp=gate.max_drop_pp,
+        alpha=gate.alpha,
+        looks=looks,
+        test_nodes=result.test_nodes,
+        identical=lambda positions: _identical(pairs[i] for i in positions),
+    )
+    outcome, why = _outcome(pairs, judgement, undefined=len(_pairs(result)) - len(pairs))
+    notes = _notes(result, pairs, judgement, gate)
+    return Quality(outcome, why, judgement, _accuracy(pairs, judgement), notes)
+
+
+def failed_runs(arm: Literal["reference", "variant"], runs: Iterable[SeedRun]) -> list[FailedRun]:
+    """Every quality run of an arm that did not end well."""
+    return [
+        FailedRun(
+            arm=arm,
+            purpose="quality",
+            seed=run.seed,
+            run_id=run.run_id,
+            status=run.status,
+            message=one_line(run.message),
+        )
+        for run in runs
+        if run.status != "ok"
+    ]
+
+
+def one_line(message: str, limit: int = 160) -> str:
+    """The first line of a message, cut where it would break a table."""
+    first = next((line.strip() for line in message.splitlines() if line.strip()), "")
+    return first if len(first) <= limit else first[: limit - 1] + "…"
+
+
+def _pairs(result: VariantResult) -> list[_Pair]:
+    """Seeds that both arms have run, in order; a seed that one arm has not reached yet is none."""
+    reference = {run.seed: run for run in result.reference_runs}
+    variant = {run.seed: run for run in result.runs}
+    return [_Pair(seed, reference[seed], variant[seed]) for seed in sorted(reference.keys() & variant.keys())]
+
+
+def _metric(run: SeedRun) -> float | None:
+    return run.metric if run.status == "ok" else None
+
+
+def _identical(pairs: Iterable[_Pair]) -> bool:
+    return all(
+        p.reference.predictions_sha256 is not None and p.reference.predictions_sha256 == p.variant.predictions_sha256
+        for p in pairs
+    )
+
+
+def _outcome(
+    pairs: Sequence[_Pair], judgement: Judgement, undefined: int
+) -> tuple[Literal["ran", "dnf", "enables"], str]:
+    if judgement.failed_at is not None:
+        failed = pairs[judgement.failed_at]
+        return "dnf", f"seed {failed.seed} ended as {_ending(failed.variant)}, though the reference ran"
+    # Seeds that the reference failed are no pairs; a variant that diverges there did not finish all the same.
+    seen = pairs if not judgement.decided else pairs[: judgement.seen]
+    diverged = next((p for p in seen if p.variant.status == "diverged"), None)
+    if diverged is not None:
+        return "dnf", f"seed {diverged.seed} ended as {_ending(diverged.variant)}"
+    if not pairs:
+        return ("ran", "") if undefined else ("dnf", "no seed was run by both the variant and its reference")
+    if any(p.reference.status == "ok" for p in pairs):
+        return "ran", ""
+    count = "the only seed" if len(pairs) == 1 else f"all {len(pairs)} seeds"
+    broken = next((p for p in pairs if p.variant.status != "ok"), None)
+    if broken is not None:
+        return "dnf", f"seed {broken.seed} ended as {_ending(broken.variant)}, and the reference failed on {count} too"
+    return "enables", f"the reference failed on {count} ({_ending(pairs[0].reference)}) and the variant ran on them"
+
+
+def _ending(run: SeedRun) -> str:
+    message = one_line(run.message)
+    return f"{run.status}: {message}" if message else run.status
+
+
+def _notes(result: VariantResult, pairs: Sequence[_Pair], judgement: Judgement, gate: Gate) -> tuple[str, ...]:
+    notes = []
+    undefined = [p.seed for p in _pairs(result) if p.undefined]
+    if undefined:
+        notes.append(f"{gate.metric} is undefined on {len(undefined)} seeds: a class is missing from the test split")
+    absent = [p.seed for p in pairs if p.reference.status != "ok"]
+    if absent and judgement.pairs:
+        notes.append(f"the reference failed on {len(absent)} of {len(pairs)} seeds, which form no pair")
+    return tuple(notes)
+
+
+def _accuracy(pairs: Sequence[_Pair], judgement: Judgement) -> Accuracy:
+    seeds = _differences(pairs, judgement)
+    shown = [s for s in seeds if s.counted] or seeds
+    # Without a pair there is no difference to show, but still what either arm reached.
+    reference = [s.reference for s in shown] or [m for p in pairs if (m := _metric(p.reference)) is not None]
+    variant = [s.variant for s in shown] or [m for p in pairs if (m := _metric(p.variant)) is not None]
+    ran_well = bool(pairs) and all(p.variant.status == "ok" for p in pairs)
+    return Accuracy(
+        baseline=_mean(reference),
+        variant=_mean(variant),
+        delta_pp=_mean([s.delta_pp for s in shown]),
+        ci_pp=_interval(judgement),
+        level=judgement.level,
+        alpha=judgement.alpha,
+        look=judgement.look,
+        state=judgement.state,
+        more_seeds=judgement.more_seeds,
+        identical=judgement.identical,
+        seeds=seeds,
+        collapse_rate_below=collapse_bound(len(pairs)) if ran_well else None,
+    )
+
+
+def _differences(pairs: Sequence[_Pair], judgement: Judgement) -> list[SeedDifference]:
+    """Every complete pair, marked with whether it counts."""
+    counted = set(judgement.pairs) if judgement.look is not None else set()
+    found = []
+    for i, pair in enumerate(pairs):
+        reference, variant = _metric(pair.reference), _metric(pair.variant)
+        if reference is not None and variant is not None:
+            (d,) = paired_differences([reference], [variant])
+            found.append(
+                SeedDifference(seed=pair.seed, reference=reference, variant=variant, delta_pp=d, counted=i in counted)
+            )
+    return found
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
+
+
+def _interval(judgement: Judgement) -> tuple[float, float] | None:
+    if judgement.lower_pp is None or judgement.upper_pp is None:
+        return None
+    return judgement.lower_pp, judgement.upper_pp

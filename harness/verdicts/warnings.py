@@ -1,0 +1,75 @@
+"""What a reader should know before believing a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from harness.plan.model import Cell, Plan
+from harness.records.results import SeedRun, VariantResult
+from harness.verdicts.model import ComparisonVerdict, Control, TestSet
+from harness.verdicts.non_inferiority import resolution
+from harness.verdicts.wording import plural
+
+_COARSE_NODES = 20  # an allowed drop of fewer test nodes is within what chance moves
+
+
+def warnings_of(
+    plan: Plan,
+    variants: Mapping[str, VariantResult],
+    comparisons: Sequence[ComparisonVerdict],
+    control: Control,
+    test_set: TestSet | None,
+) -> list[str]:
+    """The plan's warnings, then what the results add to them."""
+    found = list(plan.warnings)
+    if control.state != "quiet":
+        found.append(control.reason)
+    climbing = [
+        name for name, cell in plan.cells.items() if name in variants and still_climbing(cell, variants[name].runs)
+    ]
+    if climbing:
+        found.append(
+            f"training was still improving at its last epoch in {_listed(climbing)}: "
+            "a verdict on unfinished training means little; raise `training.epochs`"
+        )
+    if test_set is not None and plan.gate.metric == "accuracy" and test_set.max_drop_nodes < _COARSE_NODES:
+        low, high = test_set.sampling_error_pp
+        found.append(
+            f"{plan.gate.max_drop_pp:g} pp is {test_set.max_drop_nodes:g} of {test_set.nodes:,} test nodes, and chance "
+            f"alone moves a difference by {low:.2f} to {high:.2f} pp: the verdicts hold for this test set only"
+        )
+    disturbed = [c.variant for c in comparisons if c.speed.disturbed_blocks]
+    if disturbed:
+        found.append(f"the machine was loaded while timing {_listed(disturbed)}")
+    off = [c.variant for c in comparisons if c.memory.estimate_off]
+    if off:
+        found.append(f"measured and estimated memory differ by more than a factor of two in {_listed(off)}")
+    return found
+
+
+def still_climbing(cell: Cell, runs: Sequence[SeedRun]) -> bool:
+    """Whether most runs of a cell chose the last epoch they were allowed.
+
+    Early stopping that was reached counts as settled; `selection: last` always takes the last epoch and says nothing.
+    """
+    if cell.training.selection == "last":
+        return False
+    chosen = [run.best_epoch for run in runs if run.status == "ok" and run.best_epoch is not None]
+    at_the_end = [epoch for epoch in chosen if epoch > cell.training.epochs - cell.training.eval_every]
+    return len(at_the_end) > len(chosen) / 2
+
+
+def measure_test_set(plan: Plan, variants: Mapping[str, VariantResult]) -> TestSet | None:
+    """The test set's resolution; None where no result says how large it is, or results disagree."""
+    sizes = {v.test_nodes for v in variants.values() if v.test_nodes}
+    if len(sizes) != 1:
+        return None
+    found = resolution(sizes.pop(), plan.gate.max_drop_pp)
+    return TestSet(
+        nodes=found.test_nodes, max_drop_nodes=found.max_drop_nodes, sampling_error_pp=found.sampling_error_pp
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:4])
+    return shown if len(names) <= 4 else f"{shown} and {plural(len(names) - 4, 'other')}"

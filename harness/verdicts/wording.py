@@ -1,0 +1,28 @@
+"""Numbers as the reasons print them."""
+
+from __future__ import annotations
+
+METRICS = {"accuracy": "accuracy", "roc_auc": "ROC-AUC", "macro_f1": "macro-F1"}
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A difference with its sign, −0.31 or +0.10; zero has none, nor has what rounds to it."""
+    text = f"{abs(value):.{digits}f}"
+    if float(text) == 0.0:
+        return text
+    return ("−" if value < 0 else "+") + text
+
+
+def interval_pp(lower: float, upper: float) -> str:
+    """An interval of percentage points."""
+    return f"[{signed(lower)}, {signed(upper)}]"
+
+
+def interval_text(lower: float, upper: float) -> str:
+    """An interval of ratios."""
+    return f"[{lower:.2f}, {upper:.2f}]"
+
+
+def plural(count: int, noun: str) -> str:
+    """1 pair, 2 pairs."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
