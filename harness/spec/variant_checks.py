@@ -32,7 +32,7 @@ def check_settings(settings: Settings, patch: dict[str, Any] | None = None) -> l
     options, model = settings.options, settings.model
     found = []
     fanout = options.sampling.fanout
-    if options.batching == "neighbor" and model.conv is not None and len(fanout) != model.layers:
+    if options.batching == "neighbor" and len(fanout) != model.layers:
         blamed = "sampling.fanout"
         if patch is not None and blamed not in patch:
             blamed = next((p for p in ("model.layers", "batching") if p in patch), blamed)

@@ -1,0 +1,169 @@
+"""What cannot run where, and which option has no effect: one table, each row answering with a reason people read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from harness.plan.machine import Machine, probe
+from harness.spec.option_paths import Settings
+
+__all__ = ["NO_EFFECT", "RULES", "Candidate", "Machine", "NoEffect", "Rule", "cannot_run", "probe", "without_effect"]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A cell before it is one.
+
+    Attributes:
+        settings: its full set of options.
+        device: cpu or cuda.
+        changed: dotted paths whose change it is meant to measure; empty for a reference.
+    """
+
+    settings: Settings
+    device: str
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One row: what cannot run."""
+
+    name: str
+    applies: Callable[[Candidate, Machine], str | None]
+
+
+@dataclass(frozen=True)
+class NoEffect:
+    """One row: options that nothing reads under these settings, by the start of their path."""
+
+    paths: tuple[str, ...]
+    when: Callable[[Settings], str | None]  # what makes it so, e.g. "batching: cluster"
+
+
+def _batching_is_not(*kinds: str) -> Callable[[Settings], str | None]:
+    return lambda s: None if s.options.batching in kinds else f"batching: {s.options.batching}"
+
+
+def _one_part_a_batch_of_all(s: Settings) -> str | None:
+    whole = s.options.batching == "cluster" and s.options.partition.per_batch == s.options.partition.parts
+    return "as many parts a batch as there are parts: each batch is the whole graph" if whole else None
+
+
+def _custom(s: Settings) -> str | None:
+    return f"class: {s.model.class_path}, which is built from `args` alone" if s.model.class_path else None
+
+
+def _custom_on_whole_graphs(s: Settings) -> str | None:
+    return _custom(s) if s.options.batching != "neighbor" else None
+
+
+NO_EFFECT: tuple[NoEffect, ...] = (
+    NoEffect(("sampling.",), _batching_is_not("neighbor")),
+    NoEffect(("training.batch_size",), _batching_is_not("neighbor")),
+    NoEffect(("partition.",), _batching_is_not("cluster")),
+    NoEffect(("partition.method",), _one_part_a_batch_of_all),
+    NoEffect(("features.",), _batching_is_not("neighbor", "cluster")),
+    NoEffect(("model.hidden", "model.heads", "model.dropout", "model.norm"), _custom),
+    NoEffect(("model.layers",), _custom_on_whole_graphs),
+    NoEffect(("model.heads",), lambda s: None if s.model.conv in ("gat", None) else f"conv: {s.model.conv}"),
+)
+
+
+def without_effect(path: str, settings: Settings) -> str | None:
+    """Why an option does nothing under these settings; None where it has an effect."""
+    for row in NO_EFFECT:
+        if any(path == start or (start.endswith(".") and path.startswith(start)) for start in row.paths):
+            cause = row.when(settings)
+            if cause is not None:
+                return f"{path} has no effect with {cause}"
+    return None
+
+
+def _changes_nothing(c: Candidate, machine: Machine) -> str | None:
+    reasons = [reason for path in c.changed if (reason := without_effect(path, c.settings)) is not None]
+    return "; ".join(reasons) or None
+
+
+def _no_cuda(c: Candidate, machine: Machine) -> str | None:
+    return "no CUDA device can be used here; write `device: auto`" if c.device == "cuda" and not machine.cuda else None
+
+
+def _sampling_method(c: Candidate, machine: Machine) -> str | None:
+    method, batching = c.settings.options.sampling.method, c.settings.options.batching
+    if batching == "neighbor" and method in ("importance", "degree-stratified", "labor"):
+        return f"sampling.method: {method} is not available in this version; available: uniform, fixed"
+    return None
+
+
+def _partition_method(c: Candidate, machine: Machine) -> str | None:
+    method, batching = c.settings.options.partition.method, c.settings.options.batching
+    if batching != "cluster":
+        return None
+    if method in ("fennel", "ldg"):
+        return f"partition.method: {method} is not available in this version; available: metis, random"
+    if method == "metis" and machine.libraries.get("pymetis") is None:
+        return "partition.method: metis needs pymetis, which cannot be imported; install it: pip install pymetis"
+    return None
+
+
+def _gat_spmm(c: Candidate, machine: Machine) -> str | None:
+    if c.settings.model.conv == "gat" and c.settings.options.aggregation == "spmm":
+        return "gat has attention weights per edge: spmm gains nothing and needs add_self_loops=False"
+    return None
+
+
+def _full_from_disk(c: Candidate, machine: Machine) -> str | None:
+    if c.settings.options.batching == "full" and c.settings.options.features.home == "disk":
+        return "batching: full keeps all features in memory, so that features.home: disk has no effect"
+    return None
+
+
+def _inside_custom_model(c: Candidate, machine: Machine) -> str | None:
+    if c.settings.model.class_path is None:
+        return None
+    options, out_of_reach = c.settings.options, []
+    if options.aggregation != "scatter":
+        out_of_reach.append(f"aggregation: {options.aggregation}")
+    if options.checkpointing:
+        out_of_reach.append("checkpointing: true")
+    if options.precision != "fp32":
+        out_of_reach.append(f"precision: {options.precision}")
+    if not out_of_reach:
+        return None
+    return f"{', '.join(out_of_reach)} cannot reach inside a model given by class ({c.settings.model.class_path})"
+
+
+def _half_precision(c: Candidate, machine: Machine) -> str | None:
+    precision, aggregation = c.settings.options.precision, c.settings.options.aggregation
+    if precision == "fp32":
+        return None
+    kernels = machine.kernels.get(c.device, {})
+    needed: list[str] = [precision]
+    if not precision.endswith("-linear") and aggregation != "scatter":
+        needed.append(f"{precision}+{aggregation}")
+    for kernel in needed:
+        said = kernels.get(kernel, "not tried")
+        if said is not None:
+            words = kernel.replace("+", " with aggregation ")
+            return f"precision {words} does not work on {c.device} with torch {machine.torch} ({said})"
+    return None
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("cuda wished, none there", _no_cuda),
+    Rule("samplers of later versions", _sampling_method),
+    Rule("partitioners of later versions, or without their library", _partition_method),
+    Rule("spmm for gat", _gat_spmm),
+    Rule("features on disk for the full graph", _full_from_disk),
+    Rule("inside a model given by class", _inside_custom_model),
+    Rule("half precision that torch cannot do", _half_precision),
+    Rule("a toggle that does nothing", _changes_nothing),
+)
+
+
+def cannot_run(candidate: Candidate, machine: Machine) -> str | None:
+    """All reasons of the table's rows that apply, joined; None where the cell can run."""
+    reasons = [reason for rule in RULES if (reason := rule.applies(candidate, machine)) is not None]
+    return "; ".join(dict.fromkeys(reasons)) or None

@@ -1,0 +1,70 @@
+"""What of a plan is done: the states of its jobs, from the files they leave."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from harness.plan.files import variant_plans
+from harness.plan.model import Plan
+from harness.records.results import TimingResult, VariantResult
+from harness.spec.options import Frozen
+
+Result = TypeVar("Result", bound=Frozen)
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    """One variant's jobs.
+
+    Attributes:
+        variant: name in the plan.
+        runs: quality runs by status; empty where the job has not finished.
+        quality: done, or missing (not run yet, or of other options).
+        timing: done, missing, or none for the reference, which is timed by the control.
+        reason: of a timing without figures.
+    """
+
+    variant: str
+    runs: dict[str, int]
+    quality: str
+    timing: str
+    reason: str = ""
+
+
+def statuses(results_dir: Path, plan: Plan) -> list[JobStatus]:
+    """States of all jobs of a plan, in its order.
+
+    Args:
+        results_dir: folder of all results.
+        plan: the plan as it is now; results of a variant whose options have changed since count as missing.
+    """
+    folder = Path(results_dir) / plan.spec
+    found = []
+    for name, job in variant_plans(plan).items():
+        quality = _read(folder / "variants" / f"{name}.json", VariantResult)
+        timing = _read(folder / "timing" / f"{name}.json", TimingResult)
+        has_quality = name in plan.cells
+        current = quality is not None and quality.cell_id == job.cell.cell_id
+        runs = Counter[str](run.status for run in quality.runs) if quality is not None and current else Counter[str]()
+        found.append(
+            JobStatus(
+                variant=name,
+                runs=dict(runs),
+                quality=("done" if current else "missing") if has_quality else "none",
+                timing=("missing" if timing is None else "done") if job.reference is not None else "none",
+                reason=timing.reason if timing is not None else "",
+            )
+        )
+    return found
+
+
+def _read(path: Path, model: type[Result]) -> Result | None:
+    try:
+        return model.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None

@@ -1,0 +1,110 @@
+"""Sizes of data sets, as far as they are known before anything is prepared."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.spec.dataset import Builtin, Dataset, Ogb, Pyg, Synthetic
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What the estimate needs of a graph; edges as stored, both directions counted where there are two."""
+
+    nodes: int
+    edges: int
+    features: int
+    classes: int
+    train_nodes: int
+
+
+# nodes, edges (both directions where undirected), features, classes, training nodes of the public split or None.
+# Sources: PyG's data set documentation, OGB's (arXiv:2005.00687), Platonov et al. 2023 (arXiv:2302.11640), and the
+# graphs themselves where they were read.
+_PYG: dict[str, tuple[int, int, int, int, int | None]] = {
+    "Planetoid/Cora": (2_708, 10_556, 1_433, 7, 140),
+    "Planetoid/CiteSeer": (3_327, 9_104, 3_703, 6, 120),
+    "Planetoid/PubMed": (19_717, 88_648, 500, 3, 60),
+    "CitationFull/Cora": (19_793, 126_842, 8_710, 70, None),
+    "CitationFull/Cora_ML": (2_995, 16_316, 2_879, 7, None),
+    "CitationFull/CiteSeer": (4_230, 10_674, 602, 6, None),
+    "CitationFull/DBLP": (17_716, 105_734, 1_639, 4, None),
+    "CitationFull/PubMed": (19_717, 88_648, 500, 3, None),
+    "Amazon/Computers": (13_752, 491_722, 767, 10, None),
+    "Amazon/Photo": (7_650, 238_162, 745, 8, None),
+    "Coauthor/CS": (18_333, 163_788, 6_805, 15, None),
+    "Coauthor/Physics": (34_493, 495_924, 8_415, 5, None),
+    "HeterophilousGraphDataset/Roman-empire": (22_662, 65_854, 300, 18, 11_331),
+    "HeterophilousGraphDataset/Amazon-ratings": (24_492, 186_100, 300, 5, 12_246),
+    "HeterophilousGraphDataset/Minesweeper": (10_000, 78_804, 7, 2, 5_000),
+    "HeterophilousGraphDataset/Tolokers": (11_758, 1_038_000, 10, 2, 5_879),
+    "HeterophilousGraphDataset/Questions": (48_921, 307_080, 301, 2, 24_460),
+    "WikiCS": (11_701, 431_726, 300, 10, 580),
+    "Flickr": (89_250, 899_756, 500, 7, 44_625),
+    "Reddit": (232_965, 114_615_892, 602, 41, 153_431),
+    "Reddit2": (232_965, 23_213_838, 602, 41, 153_932),
+    "Yelp": (716_847, 13_954_819, 300, 100, 537_635),
+    "AmazonProducts": (1_569_960, 264_339_468, 200, 107, 1_255_968),
+}
+# directed as stored; `undirected: true` about doubles the edges
+_OGB: dict[str, tuple[int, int, int, int, int]] = {
+    "ogbn-arxiv": (169_343, 1_166_243, 128, 40, 90_941),
+    "ogbn-products": (2_449_029, 123_718_280, 100, 47, 196_615),
+    "ogbn-papers100M": (111_059_956, 1_615_685_872, 128, 172, 1_207_179),
+}
+_OGB_DIRECTED = ("ogbn-arxiv", "ogbn-papers100M")
+_WORDNET: dict[str | None, tuple[int, int, int, int]] = {
+    None: (117_659, 367_578, 1_024, 45),
+    "noun": (82_115, 0, 1_024, 26),
+    "verb": (13_767, 0, 1_024, 15),
+    "adj": (18_156, 0, 1_024, 3),
+    "adv": (3_621, 0, 1_024, 1),
+}
+
+
+def _train_share(dataset: Dataset) -> float | None:
+    """Share of nodes in the training set, None where the data's own split decides."""
+    if dataset.split is None:
+        return 0.6
+    if dataset.split.kind in ("random", "stratified"):
+        return dataset.split.train
+    return None
+
+
+def known_sizes(dataset: Dataset) -> Sizes | None:
+    """Sizes from the section alone; None where only preparation can tell."""
+    share = _train_share(dataset)
+    if isinstance(dataset, Synthetic):
+        edges = int(dataset.nodes * dataset.mean_degree)
+        return Sizes(dataset.nodes, edges, dataset.features, dataset.classes, int(dataset.nodes * (share or 0.6)))
+    if isinstance(dataset, Builtin):
+        nodes, edges, features, classes = _WORDNET[dataset.subset]
+        return Sizes(nodes, edges, features, classes, int(nodes * (share or 0.6)))
+    if isinstance(dataset, Ogb) and dataset.name in _OGB:
+        nodes, edges, features, classes, train = _OGB[dataset.name]
+        edges *= 2 if dataset.undirected and dataset.name in _OGB_DIRECTED else 1
+        own = dataset.split is None or share is None
+        return Sizes(nodes, edges, features, classes, train if own else int(nodes * (share or 0.6)))
+    if isinstance(dataset, Pyg) and dataset.name in _PYG:
+        nodes, edges, features, classes, public = _PYG[dataset.name]
+        own = public is not None and (dataset.split is None or share is None)
+        return Sizes(nodes, edges, features, classes, public if own and public else int(nodes * (share or 0.6)))
+    return None
+
+
+def prepared_sizes(cache_dir: Path, dataset_id: str) -> Sizes | None:
+    """Sizes of a graph that is prepared already; None where it is not."""
+    path = Path(cache_dir) / "graphs" / dataset_id / "graph.json"
+    try:
+        meta = json.loads(path.read_bytes())
+        return Sizes(
+            nodes=meta["num_nodes"],
+            edges=meta["num_edges"],
+            features=meta["num_features"],
+            classes=meta["num_classes"],
+            train_nodes=meta["train_nodes"],
+        )
+    except (OSError, ValueError, KeyError):
+        return None
