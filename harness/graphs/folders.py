@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from harness.graphs.faults import data_fault
+from harness.spec.places import cache_root, candidates, data_root
 
 
 def data_dir() -> Path:
     """`$HARNESS_DATA`, default `data`: may be read-only, may be missing."""
-    return Path(os.environ.get("HARNESS_DATA") or "data").expanduser().absolute()
+    return data_root().absolute()
 
 
 def cache_dir() -> Path:
     """`$HARNESS_CACHE`, default `.cache`: prepared graphs, partitions, downloads."""
-    return Path(os.environ.get("HARNESS_CACHE") or ".cache").expanduser().absolute()
+    return cache_root().absolute()
 
 
 def find_file(name: str, spec_dir: Path, key: str) -> Path:
@@ -24,12 +24,13 @@ def find_file(name: str, spec_dir: Path, key: str) -> Path:
     Raises:
         InputError: it is in none of them, or is not a file; the message names every place looked at.
     """
-    wanted = Path(name).expanduser()
-    places = [wanted] if wanted.is_absolute() else [b / wanted for b in (spec_dir, data_dir(), data_dir() / "files")]
+    places = candidates(name, spec_dir)
     for place in places:
         if place.is_file():
             return place.resolve()
     if any(place.is_dir() for place in places):
         raise data_fault(name, key, "is a folder; name one file")
     looked = ", ".join(str(place.absolute()) for place in places)
-    raise data_fault(name, key, f"no such file; looked at {looked}. Put it there, correct `{key}`, or set HARNESS_DATA")
+    raise data_fault(
+        name, key, f"no such file; looked at {looked}. Put it there, correct `{key}`, or set HARNESS_DATA"
+    )

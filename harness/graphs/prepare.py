@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -39,12 +38,11 @@ def prepare(dataset: Dataset, dataset_id: str, spec_dir: Path | str, progress: P
     """Build the graph of a data set under `$HARNESS_CACHE/graphs/<dataset_id>`, unless it is there.
 
     Several processes may ask at once: one builds, the others wait. It is built in a folder beside and renamed, so a
-    killed preparation leaves no half graph. It is rebuilt when the builder's version or one of a person's own input
-    files (size or time of change) differs from what the graph was built from.
+    killed preparation leaves no half graph. It is rebuilt when it was written by another builder version.
 
     Args:
         dataset: the spec's section.
-        dataset_id: the planner's hash of it.
+        dataset_id: the planner's hash of it, and of the path, size and time of change of a person's own files.
         spec_dir: relative data paths start here.
         progress: called with a line about each stage.
 
@@ -81,8 +79,7 @@ def _build(dataset: Dataset, spec_dir: Path, building: Path, say: Progress) -> N
     check_size(raw)
     check_edges(raw)
     y, class_names, label_warnings = check_labels(raw)
-    from_file, inputs = _split_file(dataset, spec_dir, raw)
-    split, kind = choose_split(dataset.split, raw, y, from_file)
+    split, kind = choose_split(dataset.split, raw, y, _split_file(dataset, spec_dir, raw))
     say(f"sorting {len(raw.source):,} edges of {len(y):,} nodes")
     csr = build_csr(raw.source, raw.target, len(y), undirected=dataset.undirected or raw.one_way)
     _enough_space(building, graph_bytes(len(y), len(csr.indices), raw.features.num_features))
@@ -99,45 +96,26 @@ def _build(dataset: Dataset, spec_dir: Path, building: Path, say: Progress) -> N
         transform=dataset.transform,
         warnings=(*raw.warnings, *label_warnings, *split_warnings(split, y, class_names)),
     )
-    stamps = [_stamp(path) for path in (*raw.inputs, *inputs)]
-    (building / "inputs.json").write_text(json.dumps(stamps, indent=1), encoding="utf-8")
     write_meta(building, meta.model_copy(update={"prepare_s": round(time.perf_counter() - started, 3)}))
     say(f"prepared {meta.num_nodes:,} nodes, {meta.num_edges:,} edges in {time.perf_counter() - started:.1f} s")
 
 
-def _split_file(dataset: Dataset, spec_dir: Path, raw: RawGraph) -> tuple[tuple[SplitNodes, ...], tuple[Path, ...]]:
+def _split_file(dataset: Dataset, spec_dir: Path, raw: RawGraph) -> tuple[SplitNodes, ...]:
     if dataset.split is None or dataset.split.kind != "file":
-        return (), ()
+        return ()
     assert dataset.split.path is not None  # the schema demands it
     path = find_file(dataset.split.path, spec_dir, "dataset.split.path")
     arrays = read_npz(path, "dataset.split.path", {"train", "val", "test"})
-    return given_splits(arrays, raw.features.num_nodes, path, "dataset.split.path"), (path,)
+    return given_splits(arrays, raw.features.num_nodes, path, "dataset.split.path")
 
 
 def _is_current(folder: Path, say: Progress) -> bool:
-    """The graph is there, of this builder's version, and its input files are as they were."""
-    if not folder.exists():
-        return False
+    """The graph is there, of this builder's version; whether it is sound is for `open_graph` to say."""
     version = builder_version(folder)
     if version is not None and version != BUILDER_VERSION:
         say(f"rebuilding: written by builder version {version}, this is {BUILDER_VERSION}")
         return False
-    try:
-        stamps = json.loads((folder / "inputs.json").read_text(encoding="utf-8"))
-        changed = [stamp["path"] for stamp in stamps if stamp != _stamp(Path(stamp["path"]))]
-    except (OSError, ValueError, KeyError, TypeError):
-        return True  # damaged: open_graph says what to do, or finds the graph itself sound
-    if changed:
-        say(f"rebuilding: {', '.join(changed)} changed")
-    return not changed
-
-
-def _stamp(path: Path) -> dict[str, object]:
-    try:
-        stat = path.stat()
-    except OSError:
-        return {"path": str(path)}
-    return {"path": str(path), "bytes": stat.st_size, "modified_ns": stat.st_mtime_ns}
+    return folder.exists()
 
 
 def _replace(folder: Path, building: Path) -> None:

@@ -37,7 +37,6 @@ class RawGraph:
         splits: the source's own splits; empty where it has none.
         own_split: what `splits` are called in `graph.json`.
         one_way: each undirected edge is stored once, so the reverse is added whatever the spec says.
-        inputs: a person's own files that were read; a change of one makes the prepared graph stale.
         warnings: what a person should know about the data.
         places: file and key of "features" and "labels" where they are not `file` and `key`.
     """
@@ -53,7 +52,6 @@ class RawGraph:
     splits: tuple[SplitNodes, ...] = ()
     own_split: Literal["public", "file", "ogb"] = "public"
     one_way: bool = False
-    inputs: tuple[Path, ...] = ()
     warnings: tuple[str, ...] = ()
     places: Mapping[str, tuple[Path | str, str]] = field(default_factory=dict)
 

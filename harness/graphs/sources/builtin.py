@@ -21,7 +21,7 @@ def read_builtin(dataset: Builtin) -> RawGraph:
     """
     with as_file(files("harness.graphs") / "builtin" / "wordnet30.npz") as path:
         raw = read_plain(path, "dataset.name", one_way=True)
-    whole = replace(raw, name="wordnet", inputs=())
+    whole = replace(raw, name="wordnet")
     return whole if dataset.subset is None else _subset(whole, dataset.subset)
 
 

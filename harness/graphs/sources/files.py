@@ -42,7 +42,6 @@ def read_files(dataset: Files, spec_dir: Path) -> RawGraph:
         features=features,
         y=y,
         class_names=class_names,
-        inputs=tuple(paths.values()),
         warnings=tuple(warnings),
         places={"features": (paths["features"], "dataset.features"), "labels": (paths["labels"], "dataset.labels")},
     )
@@ -81,5 +80,4 @@ def read_plain(path: Path, key: str, one_way: bool = False) -> RawGraph:
         splits=given_splits(arrays, features.num_nodes, path, key) if has_split else (),
         own_split="file",
         one_way=one_way,
-        inputs=(path,),
     )
