@@ -151,20 +151,17 @@ def prepare(
 def run(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<variant>.json")], output: Output) -> None:
     """Train all seeds of one variant, look by look, one process a run."""
     from harness.plan.model import VariantPlan
-    from harness.reports.progress import Reporter
     from harness.records.files import write_atomically
+    from harness.reports.progress import Reporter
     from harness.runs.job import run_variant
     from harness.verdicts.decide import accuracy_decided
 
     todo = _read(VariantPlan, plan_file)
     folder = plan_file.parent.parent
-    result = run_variant(
-        todo,
-        _graph_folder(folder),
-        folder.parent,
-        decide=accuracy_decided(todo.gate, todo.seeds.looks),
-        progress=Reporter(folder),
-    )
+    reporter = Reporter(folder, "run", plan_file.stem)
+    decide = accuracy_decided(todo.gate, todo.seeds.looks)
+    result = run_variant(todo, _graph_folder(folder), folder.parent, decide=decide, progress=reporter)
+    reporter.finished()
     write_atomically(output, result.model_dump_json(indent=2) + "\n")
 
 
@@ -172,20 +169,17 @@ def run(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<var
 def time(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<variant>.json")], output: Output) -> None:
     """Time a variant against its reference in fresh processes, A B B A, alone on the machine."""
     from harness.plan.model import VariantPlan
-    from harness.reports.progress import Reporter
     from harness.records.files import write_atomically
+    from harness.reports.progress import Reporter
     from harness.runs.timing import time_variant
     from harness.verdicts.decide import speed_decided
 
     todo = _read(VariantPlan, plan_file)
     folder = plan_file.parent.parent
-    result = time_variant(
-        todo,
-        _graph_folder(folder),
-        folder.parent,
-        decide=speed_decided(todo.gate, todo.timing, todo.goal),
-        progress=Reporter(folder),
-    )
+    reporter = Reporter(folder, "time", plan_file.stem)
+    decide = speed_decided(todo.gate, todo.timing, todo.goal)
+    result = time_variant(todo, _graph_folder(folder), folder.parent, decide=decide, progress=reporter)
+    reporter.finished()
     write_atomically(output, result.model_dump_json(indent=2) + "\n")
 
 
@@ -197,7 +191,7 @@ def analyze(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan.
     from harness.verdicts.analyze import analyze as judge_all
 
     made = _read(Plan, plan_file)
-    variants, timings = _results(plan_file.parent)
+    variants, timings = _results(plan_file.parent, made)
     verdicts = judge_all(made, variants, timings)
     write_atomically(output, verdicts.model_dump_json(indent=2) + "\n")
 
@@ -223,8 +217,8 @@ def report(
         else:
             from harness.reports.report import write_report
 
-            variants, timings = _results(folder)
-            write_report(_read(Plan, folder / "plan.json"), verdicts, variants, timings, folder)
+            made = _read(Plan, folder / "plan.json")
+            write_report(made, verdicts, *_results(folder, made), folder)
 
 
 def _make_plan(path: Path) -> Plan:
@@ -258,13 +252,17 @@ def _graph_folder(folder: Path) -> Path:
         raise InputError(Problem(str(pointer), "names no prepared graph; run `snakemake` first")) from None
 
 
-def _results(folder: Path):
-    """All results of variants and of timings under a spec's folder, by name."""
+def _results(folder: Path, made: Plan):
+    """The results of a plan's variants and of their timings that are there, by name."""
+    from harness.plan.model import CONTROL
     from harness.records.results import TimingResult, VariantResult
 
-    variants = {p.stem: _read(VariantResult, p) for p in sorted((folder / "variants").glob("*.json"))}
-    timings = {p.stem: _read(TimingResult, p) for p in sorted((folder / "timing").glob("*.json"))}
-    return variants, timings
+    def there(where: str, names, model):
+        files = {name: folder / where / f"{name}.json" for name in names}
+        return {name: _read(model, path) for name, path in files.items() if path.exists()}
+
+    timed = [CONTROL, *(c.variant for c in made.comparisons)]
+    return there("variants", made.cells, VariantResult), there("timing", timed, TimingResult)
 
 
 def _results_folder(target: str) -> Path:

@@ -1,0 +1,121 @@
+"""Progress of a grid: lines as runs end, with an estimate of what is left, and the table of `harness status`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from harness.plan.done import statuses
+from harness.plan.files import variant_plans
+from harness.plan.model import Plan
+
+
+class Reporter:
+    """Prints a job's progress to the screen, with where the whole grid stands.
+
+    Finished jobs leave their seconds in ``results/<spec>/jobs.jsonl``, so that the estimate knows what a job of each
+    kind takes on this machine.
+
+    Args:
+        folder: ``results/<spec>``.
+        kind: `run` or `time`.
+        name: the job's variant.
+    """
+
+    def __init__(self, folder: Path, kind: str, name: str) -> None:
+        self._folder = folder
+        self._job = (kind, name)
+        self._started = time.monotonic()
+
+    def __call__(self, line: str) -> None:
+        print(f"{line}{self._grid()}", file=sys.stdout, flush=True)
+
+    def finished(self) -> None:
+        """Note what this job took."""
+        kind, name = self._job
+        entry = {"kind": kind, "name": name, "seconds": round(time.monotonic() - self._started, 2)}
+        with (self._folder / "jobs.jsonl").open("a") as file:
+            file.write(json.dumps(entry) + "\n")
+
+    def _grid(self) -> str:
+        done, left = jobs_left(self._folder)
+        estimate = grid_seconds(left, self._folder)
+        words = f" · job {done + 1} of {done + sum(left.values())}"
+        return words + (f", grid about {_clock(estimate)} left" if estimate is not None else "")
+
+
+def jobs_left(folder: Path) -> tuple[int, dict[str, int]]:
+    """Jobs of a plan that are done, and those left by kind (`run`, `time`), by the files they leave."""
+    try:
+        plan = Plan.model_validate_json((folder / "plan.json").read_bytes())
+    except (OSError, ValueError):
+        return 0, {}
+    done, left = 0, {"run": 0, "time": 0}
+    for name, job in variant_plans(plan).items():
+        wanted = [("run", "variants")] * (name in plan.cells) + [("time", "timing")] * (job.reference is not None)
+        for kind, where in wanted:
+            there = (folder / where / f"{name}.json").exists()
+            done += there
+            left[kind] += not there
+    return done, left
+
+
+def grid_seconds(left: dict[str, int], folder: Path) -> float | None:
+    """Seconds that the jobs left take one after the other at the mean of those done; None before one of each is known."""
+    try:
+        entries = [json.loads(line) for line in (folder / "jobs.jsonl").read_text().splitlines()]
+    except (OSError, ValueError):
+        return None
+    seen: dict[str, list[float]] = defaultdict(list)
+    for entry in entries:
+        seen[entry["kind"]].append(entry["seconds"])
+    if any(count and not seen[kind] for kind, count in left.items()):
+        return None
+    return sum(count * sum(seen[kind]) / len(seen[kind]) for kind, count in left.items() if count)
+
+
+def status_table(folder: Path, console: Console) -> None:
+    """Print what is done and failed under ``results/<spec>``, what is left, and the verdicts so far."""
+    plan = Plan.model_validate_json((folder / "plan.json").read_bytes())
+    verdicts = _verdicts(folder)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("variant", "runs", "timing", "verdict"):
+        table.add_column(column, overflow="fold")
+    for job in statuses(folder.parent, plan):
+        runs = ", ".join(f"{count} {status}" for status, count in sorted(job.runs.items()))
+        table.add_row(
+            job.variant,
+            runs or ("-" if job.quality == "none" else "missing"),
+            job.timing,
+            verdicts.get(job.variant, ""),
+        )
+    for skipped in plan.skipped:
+        table.add_row(skipped.variant, "skipped", "skipped", "skipped")
+    console.print(table)
+    done, left = jobs_left(folder)
+    total = done + sum(left.values())
+    estimate = grid_seconds(left, folder)
+    tail = f"; about {_clock(estimate)} left" if estimate else ""
+    console.print(f"{done} of {total} jobs done{tail}. Folder: {folder}", soft_wrap=True)
+
+
+def _verdicts(folder: Path) -> dict[str, Any]:
+    try:
+        comparisons = json.loads((folder / "verdicts.json").read_text())["comparisons"]
+    except (OSError, ValueError, KeyError):
+        return {}
+    return {c["variant"]: c["verdict"] for c in comparisons}
+
+
+def _clock(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return f"{round(seconds)} s"
+    return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
