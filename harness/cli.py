@@ -177,7 +177,8 @@ def time(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<va
     todo = _read(VariantPlan, plan_file)
     folder = plan_file.parent.parent
     reporter = Reporter(folder, "time", plan_file.stem)
-    decide = speed_decided(todo.gate, todo.timing, todo.goal)
+    itself = todo.reference is not None and todo.cell.cell_id == todo.reference.cell_id
+    decide = speed_decided(todo.gate, todo.timing, "control" if itself else todo.goal)
     result = time_variant(todo, _graph_folder(folder), folder.parent, decide=decide, progress=reporter)
     reporter.finished()
     write_atomically(output, result.model_dump_json(indent=2) + "\n")

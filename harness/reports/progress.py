@@ -68,7 +68,7 @@ def jobs_left(folder: Path) -> tuple[int, dict[str, int]]:
 
 
 def grid_seconds(left: dict[str, int], folder: Path) -> float | None:
-    """Seconds that the jobs left take one after the other at the mean of those done; None before one of each is known."""
+    """Seconds of the jobs left, one after the other, at the mean of those done; None before one of each is known."""
     try:
         entries = [json.loads(line) for line in (folder / "jobs.jsonl").read_text().splitlines()]
     except (OSError, ValueError):
