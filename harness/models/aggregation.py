@@ -1,0 +1,159 @@
+"""Sums over neighbours, three ways with equal results, in the dtype that the precision asks for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch_geometric.utils import scatter, softmax
+
+from harness.models.adjacency import Adjacency
+from harness.models.block import TorchBlock
+from harness.models.errors import Unsupported
+from harness.models.segment import segment_softmax, segment_sum
+from harness.models.spmm import multiply, spmm_sum
+
+Implementation = Literal["scatter", "spmm", "segment"]
+HALF = (torch.float16, torch.bfloat16)
+CHECK_FIRST, CHECK_EVERY = 16, 16  # outputs looked at for overflow: a look costs a pass over them
+
+
+class Aggregation:
+    """How one layer sums over neighbours, and a count of what it really did.
+
+    Args:
+        implementation: ``scatter`` gathers a message for each edge and adds it to its destination (PyG's default);
+            ``segment`` gathers likewise and reduces the sorted edges row by row; ``spmm`` multiplies by a sparse
+            matrix and makes no messages.
+        dtype: messages and edge weights are cast to it before they are summed; None leaves them as they come.
+    """
+
+    def __init__(self, implementation: Implementation, dtype: torch.dtype | None = None) -> None:
+        self.implementation, self._dtype = implementation, dtype
+        self.calls: Counter[str] = Counter()
+        self.message_dtype: torch.dtype | None = None  # as observed, of the last call
+        self.checked = 0  # outputs looked at for values that are not finite
+        self._nonfinite: Tensor | None = None
+
+    @property
+    def nonfinite(self) -> int:
+        """Outputs with a value that is not finite, among those looked at (waits for the device)."""
+        return 0 if self._nonfinite is None else int(self._nonfinite)
+
+    def sum(self, x: Tensor, adjacency: Adjacency) -> Tensor:
+        """Weighted sum of each destination's sources.
+
+        Args:
+            x: ``[num_src, F]``.
+
+        Returns:
+            ``[num_dst, F]``, in the dtype of the messages; 0 for a destination without an edge.
+        """
+        with self._run(x) as messages:
+            return self._observed(_SUMS[self.implementation](messages, adjacency))
+
+    def mean(self, x: Tensor, block: TorchBlock) -> Tensor:
+        """Mean of each destination's sources, ``[num_dst, F]``; 0 without an edge.
+
+        Neighbours are counted in float32 whatever the dtype of the messages: float16 counts no further than 2,048.
+        """
+        total = self.sum(x, block.plain)
+        if total.dtype in HALF:
+            return (total.float() / block.count).to(total.dtype)
+        return total / block.count
+
+    def scaled_sum(self, x: Tensor, block: TorchBlock) -> Tensor:
+        """Sum over the whole neighbourhood, estimated from the edges held: the sum times in-degree over edges held."""
+        total = self.sum(x, block.plain)
+        return total if block.scale is None else (total * block.scale).to(total.dtype)
+
+    def softmax(self, scores: Tensor, adjacency: Adjacency) -> Tensor:
+        """Softmax of the scores of each destination's edges, at least in float32, ``[num_edges, heads]``."""
+        scores = scores.float() if scores.dtype in HALF else scores
+        if self.implementation == "scatter":
+            return softmax(scores, adjacency.dst, num_nodes=adjacency.num_dst)
+        return segment_softmax(scores, adjacency)
+
+    def attend(self, x: Tensor, attention: Tensor, adjacency: Adjacency) -> Tensor:
+        """Sum of each destination's sources weighted by attention.
+
+        Args:
+            x: ``[num_src, heads, F]``.
+            attention: ``[num_edges, heads]``, in the order of the edges.
+
+        Returns:
+            ``[num_dst, heads, F]``, in the dtype of the messages.
+        """
+        with self._run(x) as sources:
+            weights = attention.to(sources.dtype)
+            return self._observed(_ATTENDS[self.implementation](sources, weights, adjacency))
+
+    @contextmanager
+    def _run(self, x: Tensor) -> Iterator[Tensor]:
+        """The messages in their dtype, outside of autocast, which would choose another."""
+        messages = x if self._dtype is None else x.to(self._dtype)
+        self.calls[self.implementation] += 1
+        self.message_dtype = messages.dtype
+        with torch.autocast(x.device.type, enabled=False):
+            try:
+                yield messages
+            except (NotImplementedError, RuntimeError) as error:
+                if "not implemented for" not in str(error):
+                    raise
+                raise Unsupported(
+                    f"aggregation {self.implementation} has no kernel for {messages.dtype} on {x.device.type} "
+                    f"in torch {torch.__version__}: {error}"
+                ) from error
+
+    def _observed(self, out: Tensor) -> Tensor:
+        if out.dtype in HALF:
+            call = self.calls[self.implementation]
+            if call <= CHECK_FIRST or call % CHECK_EVERY == 0:
+                found = ~torch.isfinite(out.detach()).all()
+                self._nonfinite = found.long() if self._nonfinite is None else self._nonfinite + found
+                self.checked += 1
+        return out
+
+
+def _scatter_sum(x: Tensor, adjacency: Adjacency) -> Tensor:
+    source, target = adjacency.edge_index
+    weight = adjacency.weight(x.dtype)
+    messages = x.index_select(0, source)
+    if weight is not None:
+        messages = weight.view(-1, 1) * messages
+    return scatter(messages, target, dim=0, dim_size=adjacency.num_dst, reduce="sum")
+
+
+def _segment_sum(x: Tensor, adjacency: Adjacency) -> Tensor:
+    weight = adjacency.weight(x.dtype)
+    messages = x.index_select(0, adjacency.indices)
+    if weight is not None:
+        messages = weight.view(-1, 1) * messages
+    return segment_sum(messages, adjacency.indptr)
+
+
+def _scatter_attend(x: Tensor, attention: Tensor, adjacency: Adjacency) -> Tensor:
+    source, target = adjacency.edge_index
+    messages = attention.unsqueeze(-1) * x.index_select(0, source)
+    return scatter(messages, target, dim=0, dim_size=adjacency.num_dst, reduce="sum")
+
+
+def _segment_attend(x: Tensor, attention: Tensor, adjacency: Adjacency) -> Tensor:
+    messages = attention.unsqueeze(-1) * x.index_select(0, adjacency.indices)
+    return segment_sum(messages, adjacency.indptr)
+
+
+def _spmm_attend(x: Tensor, attention: Tensor, adjacency: Adjacency) -> Tensor:
+    """A product for each head; for inference, since no gradient reaches the attention."""
+    if torch.is_grad_enabled() and (attention.requires_grad or x.requires_grad):
+        raise Unsupported("attention weights have no gradient through a sparse product; use scatter or segment")
+    heads = [multiply(adjacency.matrix_of(attention[:, head].contiguous()), x[:, head]) for head in range(x.shape[1])]
+    return torch.stack(heads, dim=1)
+
+
+_SUMS = {"scatter": _scatter_sum, "segment": _segment_sum, "spmm": spmm_sum}
+_ATTENDS = {"scatter": _scatter_attend, "segment": _segment_attend, "spmm": _spmm_attend}

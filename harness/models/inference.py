@@ -1,0 +1,128 @@
+"""Exact logits of all nodes, layer by layer, in bounded memory: what every accuracy is measured on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from harness.graphs.graph import Graph
+from harness.models.adjacency import to_tensor
+from harness.models.aggregation import Aggregation
+from harness.models.block import TorchBlock
+from harness.models.network import Layer, Network
+from harness.models.own import OwnModel
+
+ROWS_BYTES = 128 * 2**20  # what the widest tensor over one chunk's destinations may take
+EDGES = 2**22  # in one chunk, unless one destination has more
+LEAST_WIDTH = 512  # of the tensors that the rows of a chunk are planned for
+
+
+class Inference:
+    """Inference over one graph, whose edges are cut into chunks of destinations once and kept.
+
+    Always over all neighbours, in float32, in evaluation mode, whatever the model's options: accuracy does not
+    depend on how batches were drawn or in which precision they were computed. Neither counters nor the random state
+    change.
+
+    Args:
+        graph: its edges are read from here; features too, unless given to `logits`.
+        device: where it is computed; the model must be there.
+    """
+
+    def __init__(self, graph: Graph, device: torch.device | str) -> None:
+        self.graph, self.device = graph, torch.device(device)
+
+    @torch.no_grad()
+    def logits(self, model: nn.Module, x: Tensor | None = None) -> Tensor:
+        """Logits of all nodes.
+
+        Args:
+            model: from `build_model`.
+            x: features ``[num_nodes, F]``, float32, on any device; None reads the graph's.
+
+        Returns:
+            float32, ``[num_nodes, num_classes]``, on the CPU.
+        """
+        x = (to_tensor(self.graph.x, self.device) if x is None else x.to(self.device)).float()
+        with _evaluation(model), torch.autocast(self.device.type, enabled=False):
+            if isinstance(model, OwnModel):
+                return model.exact_logits(x, self._edge_index).cpu()
+            if not isinstance(model, Network):
+                raise TypeError(f"a model from build_model is needed; got {type(model).__name__}")
+            for layer in model.layers:
+                x = self._layer(layer, x)
+            return x.float().cpu()
+
+    def _layer(self, layer: Layer, x: Tensor) -> Tensor:
+        uncounted = Aggregation("spmm")
+        sources = layer.conv.send(x)
+        out = None
+        for chunk in self._chunks:
+            first, last = chunk.first_dst, chunk.first_dst + chunk.num_dst
+            rows = layer.finish(sources, tuple(s[first:last] for s in sources), chunk, uncounted)
+            if out is None:
+                out = rows.new_empty(self.graph.num_nodes, rows.shape[1])
+            out[first:last] = rows
+        return out
+
+    @cached_property
+    def _chunks(self) -> list[TorchBlock]:
+        indptr, indices = np.asarray(self.graph.indptr), self.graph.indices
+        degree = np.diff(indptr)
+        loops = _self_loops(indptr, indices) if self.graph.meta.self_loops else np.zeros_like(degree)
+        most_rows = max(1, ROWS_BYTES // (4 * max(self.graph.num_features, LEAST_WIDTH)))
+        return [
+            TorchBlock(
+                indptr[first : last + 1] - indptr[first],
+                indices[indptr[first] : indptr[last]],
+                self.graph.num_nodes,
+                degree[first:last],
+                degree,
+                loops,
+                self.device,
+                first_dst=first,
+            )
+            for first, last in _ranges(indptr, most_rows, EDGES)
+        ]
+
+    @cached_property
+    def _edge_index(self) -> Tensor:
+        indptr, indices = np.asarray(self.graph.indptr), np.asarray(self.graph.indices, dtype=np.int64)
+        target = np.repeat(np.arange(self.graph.num_nodes, dtype=np.int64), np.diff(indptr))
+        return to_tensor(np.stack([indices, target]), self.device)
+
+
+def full_graph_logits(model: nn.Module, graph: Graph, device: torch.device | str, x: Tensor | None = None) -> Tensor:
+    """`Inference.logits` once; whoever evaluates more often keeps an `Inference`."""
+    return Inference(graph, device).logits(model, x)
+
+
+@contextmanager
+def _evaluation(model: nn.Module) -> Iterator[None]:
+    training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(training)
+
+
+def _ranges(indptr: np.ndarray, most_rows: int, most_edges: int) -> Iterator[tuple[int, int]]:
+    """Consecutive rows, at most so many, with at most so many edges unless a single row has more."""
+    first, num_nodes = 0, len(indptr) - 1
+    while first < num_nodes:
+        fitting = int(np.searchsorted(indptr, indptr[first] + most_edges, side="right")) - 1
+        last = min(max(fitting, first + 1), first + most_rows, num_nodes)
+        yield first, last
+        first = last
+
+
+def _self_loops(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """Self-loops of each node, int64, ``[num_nodes]``."""
+    rows = np.repeat(np.arange(len(indptr) - 1, dtype=indices.dtype), np.diff(indptr))
+    return np.bincount(rows[np.asarray(indices) == rows], minlength=len(indptr) - 1)

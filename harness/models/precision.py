@@ -1,0 +1,80 @@
+"""Precision: what autocast makes half, what the messages are cast to, and steps with a scaled loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Precision:
+    """The option `precision` on one kind of device.
+
+    ``fp16`` and ``bf16``: linear layers in half (autocast), and messages and edge weights cast to half before they are
+    summed. ``fp16-linear`` and ``bf16-linear``: linear layers in half, messages float32. Autocast alone would
+    aggregate in float32 in most layers and in half in some. Parameters, logits and loss are float32 in all of them.
+    """
+
+    name: str
+    device_type: str
+
+    @property
+    def half(self) -> torch.dtype | None:
+        """Dtype of the linear layers, None for float32."""
+        return {"fp16": torch.float16, "bf16": torch.bfloat16}.get(self.name.removesuffix("-linear"))
+
+    @property
+    def message_dtype(self) -> torch.dtype | None:
+        """What messages are cast to; None: left as they are."""
+        if self.half is None:
+            return None
+        return torch.float32 if self.name.endswith("-linear") else self.half
+
+    def autocast(self) -> torch.autocast:
+        """The context of a forward pass."""
+        return torch.autocast(self.device_type, dtype=self.half or torch.bfloat16, enabled=self.half is not None)
+
+    def scaler(self) -> torch.amp.GradScaler:
+        """Scales the loss for float16, whose gradients underflow below 6e-8; for the others it does nothing."""
+        return torch.amp.GradScaler(self.device_type, enabled=self.half == torch.float16)
+
+
+@dataclass(frozen=True)
+class StepInfo:
+    """One update.
+
+    Attributes:
+        skipped: the gradients were not finite, so the scaler made no step and lowers its scale.
+        grad_norm: global norm before clipping, unscaled; None where gradients are not clipped.
+    """
+
+    skipped: bool
+    grad_norm: float | None = None
+
+
+def backward_step(
+    loss: Tensor,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    scaler: torch.amp.GradScaler,
+    clip: float | None = None,
+) -> StepInfo:
+    """Backward pass and update; gradients must be clear before it."""
+    scaler.scale(loss).backward()
+    return update(model, optimizer, scaler, clip)
+
+
+def update(
+    model: nn.Module, optimizer: torch.optim.Optimizer, scaler: torch.amp.GradScaler, clip: float | None = None
+) -> StepInfo:
+    """Unscale, clip, step, and adapt the scale, in this order: before unscaling the norm is the scaled loss's."""
+    norm = None
+    if clip is not None:
+        scaler.unscale_(optimizer)
+        norm = float(nn.utils.clip_grad_norm_(model.parameters(), clip))
+    before = scaler.get_scale()
+    scaler.step(optimizer)
+    scaler.update()
+    return StepInfo(skipped=scaler.is_enabled() and scaler.get_scale() < before, grad_norm=norm)
