@@ -1,0 +1,157 @@
+"""Options to batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from harness.batches.features import FeatureStore, source_degree
+from harness.batches.plans import batches_of
+from harness.spec.errors import InputError
+from harness.spec.options import Options, Training
+
+TRAINING = Training(batch_size=300)
+
+
+def options(**changes) -> Options:
+    return Options.model_validate(
+        {"sampling": {"fanout": [5, 3]}, "partition": {"parts": 16, "per_batch": 3}} | changes
+    )
+
+
+@pytest.fixture
+def plan(skewed, make_graph, tmp_path):
+    def make(wanted: Options, seed: int = 0, graph=None):
+        return batches_of(graph or make_graph(*skewed), wanted, TRAINING, 2, seed, cache_dir=tmp_path)
+
+    return make
+
+
+def content(batches) -> list[tuple]:
+    return [
+        (b.nodes.tobytes(), b.targets.tobytes(), *((k.indptr.tobytes(), k.indices.tobytes()) for k in b.blocks))
+        for b in batches
+    ]
+
+
+def test_every_training_node_is_a_seed_once_an_epoch(plan) -> None:
+    batches = plan(options())
+    orders = []
+    for epoch in range(3):
+        seeds = [b.nodes[b.targets] for b in batches.epoch(epoch)]
+        assert [len(s) for s in seeds] == [300, 300, 300, 100]  # the last one is short and kept
+        assert np.array_equal(np.sort(np.concatenate(seeds)), np.arange(0, 2000, 2))
+        orders.append(np.concatenate(seeds))
+    assert batches.num_batches == 4
+    assert not np.array_equal(orders[0], orders[1])
+
+
+@pytest.mark.parametrize("batching", ["neighbor", "cluster", "full"])
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_a_loader_changes_no_bit(plan, batching: str, threads: int) -> None:
+    wanted = options(batching=batching)
+    background, plain = plan(wanted), plan(wanted)
+    assert content(background.epoch(3, threads)) == content(plain.epoch(3))
+    assert background.counters() | {"partition": 0} == plain.counters() | {"partition": 0}
+    alone = [plan(wanted).batch(3, i) for i in reversed(range(plain.num_batches))]
+    assert content(reversed(alone)) == content(plain.epoch(3))
+
+
+@pytest.mark.parametrize("batching", ["neighbor", "cluster"])
+def test_an_early_stop_changes_nothing_later(plan, batching: str) -> None:
+    stopped, plain = plan(options(batching=batching)), plan(options(batching=batching))
+    for _ in stopped.epoch(0, threads=2):
+        break
+    assert stopped.counters()["batches"] == 1  # made ahead is not handed out
+    assert content(stopped.epoch(1, threads=2)) == content(plain.epoch(1))
+
+
+@pytest.mark.parametrize("batching", ["neighbor", "cluster"])
+def test_seeds_and_epochs_batch_differently(plan, batching: str) -> None:
+    wanted = options(batching=batching)
+    base = content(plan(wanted).epoch(0))
+    assert base == content(plan(wanted).epoch(0))
+    assert base != content(plan(wanted).epoch(1))
+    assert base != content(plan(wanted, seed=1).epoch(0))
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_features_are_fetched_with_the_batch(plan, skewed, make_graph, threads: int) -> None:
+    graph = make_graph(*skewed)
+    degree = source_degree(graph.indices, graph.num_nodes)
+    store = FeatureStore(graph.x, home="host", cache_ratio=0.1, device=torch.device("cpu"), degree=degree)
+    moved = 0
+    for batch, rows in plan(options()).prepared_epoch(0, lambda b: store.fetch(b.nodes), threads):
+        assert np.array_equal(rows.numpy(), graph.x[batch.nodes])
+        moved += len(batch.nodes)
+    assert store.counters()["cache_requests"] == moved
+
+
+def test_neighbor_counters_say_what_was_drawn(plan, skewed) -> None:
+    batches = plan(options())
+    list(batches.epoch(0))
+    found = batches.counters()
+    degree = np.diff(skewed[0])[::2]
+    assert found["fanout"] == [5, 3]
+    assert found["fanout_mean"][0] == pytest.approx(np.minimum(degree, 5).mean())
+    assert 0 < found["fanout_mean"][1] <= 3
+    assert (found["batching"], found["method"], found["batches"]) == ("neighbor", "uniform", 4)
+    assert batches.preprocess_s == {}
+
+
+def test_smaller_fanouts_draw_fewer_edges(plan) -> None:
+    edges = []
+    for fanout in ([2, 2], [5, 3], [-1, -1]):
+        batches = plan(options(sampling={"fanout": fanout}))
+        list(batches.epoch(0))
+        edges.append(batches.counters()["edges"])
+    assert edges[0] < edges[1] < edges[2]
+
+
+def test_cluster_counters_have_the_partition(plan) -> None:
+    batches = plan(options(batching="cluster"))
+    list(batches.epoch(0))
+    found = batches.counters()
+    assert found["partition"]["method"] == "metis"
+    assert found["partition"]["parts"] == 16
+    assert found["partition"]["kept_edge_share"] < found["kept_edge_share"] < 1
+    assert batches.preprocess_s["partition_s"] == found["partition"]["seconds"] > 0
+
+
+def test_full_is_the_graph(plan, skewed) -> None:
+    batches = plan(options(batching="full"))
+    (batch,) = batches.epoch(0)
+    assert np.array_equal(batch.blocks[0].indptr, skewed[0])
+    assert np.array_equal(batch.blocks[1].indices, skewed[1])
+    assert np.array_equal(batch.targets, np.arange(0, 2000, 2))
+    assert (batch.blocks[0].num_src, batches.counters()["edges"]) == (2000, 30_000)
+
+
+@pytest.mark.parametrize("batching", ["neighbor", "cluster", "full"])
+def test_blocks_hold_int64(plan, batching: str) -> None:
+    batch = next(iter(plan(options(batching=batching)).epoch(0)))
+    arrays = [batch.nodes, batch.targets]
+    for b in batch.blocks:
+        arrays += [b.indptr, b.indices, b.in_degree, b.src_degree, b.dst]
+    assert {a.dtype for a in arrays} == {np.dtype(np.int64)}
+
+
+def test_no_training_node_no_batch(plan, skewed, make_graph) -> None:
+    graph = make_graph(*skewed, train=np.zeros(0, np.int64))
+    for threads in (0, 2):
+        assert list(plan(options(), graph=graph).epoch(0, threads)) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "words"),
+    [
+        ({"sampling": {"fanout": [5]}}, "sampling.fanout", "1 hops for a model of 2 layers"),
+        ({"sampling": {"fanout": [5, 5], "method": "labor"}}, "sampling.method", "not available in this version"),
+        ({"batching": "cluster", "partition": {"method": "ldg"}}, "partition.method", "not available in this version"),
+    ],
+)
+def test_what_cannot_be_is_an_input_error(plan, changes: dict, path: str, words: str) -> None:
+    with pytest.raises(InputError, match=words) as raised:
+        plan(options(**changes))
+    assert raised.value.problems[0].path == path
