@@ -31,8 +31,8 @@ from pathlib import Path
 import torch
 
 from harness.records.record import Memory
+from harness.runs.process import sizes
 
-_STATUS = Path("/proc/self/status")
 _CLEAR_REFS = Path("/proc/self/clear_refs")
 
 
@@ -80,12 +80,12 @@ class PeakMemory:
         if self.method == "cuda-allocator":
             return torch.cuda.max_memory_allocated(self._device)
         if self.method == "vmhwm-anonymous":
-            status = _status()
-            return status["VmHWM"] - status["RssFile"] - status["RssShmem"]
+            present = sizes()
+            return present["VmHWM"] - present["RssFile"] - present["RssShmem"]
         return _ru_maxrss()
 
     def _resident(self) -> int:
-        return _status()["RssAnon"] if self.method == "vmhwm-anonymous" else _ru_maxrss()
+        return sizes()["RssAnon"] if self.method == "vmhwm-anonymous" else _ru_maxrss()
 
 
 def _method(device: torch.device) -> str:
@@ -93,15 +93,9 @@ def _method(device: torch.device) -> str:
         return "cuda-allocator"
     try:
         _CLEAR_REFS.write_text("5")
-        return "vmhwm-anonymous" if {"VmHWM", "RssAnon", "RssFile", "RssShmem"} <= _status().keys() else "ru_maxrss"
+        return "vmhwm-anonymous" if {"VmHWM", "RssAnon", "RssFile", "RssShmem"} <= sizes().keys() else "ru_maxrss"
     except OSError:  # no /proc (macOS), or a container that shows it read-only
         return "ru_maxrss"
-
-
-def _status() -> dict[str, int]:
-    """Sizes of this process, bytes, by the kernel's names."""
-    lines = (line.split() for line in _STATUS.read_text().splitlines())
-    return {words[0].rstrip(":"): int(words[1]) * 1024 for words in lines if len(words) == 3 and words[2] == "kB"}
 
 
 def _ru_maxrss() -> int:

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 
 from harness.batches.batch import Batch
+from harness.models.precision import Precision, update
 from harness.runs.request import Diverged
 from harness.runs.stages import NoClock, StageClock
 from harness.spec.options import Training
@@ -33,17 +34,14 @@ class Features(Protocol):
 
 @dataclass
 class Totals:
-    """Sums over all training epochs of a run (warm-up and profile epoch included)."""
+    """Sums over all training epochs of a run (warm-up and profile epoch included), beside those the batches count."""
 
     epochs: int = 0
-    batches: int = 0
     batches_without_target: int = 0
     backward_passes: int = 0
     steps: int = 0  # updates the optimiser really made
-    nodes: int = 0
-    edges: int = 0
     targets: int = 0
-    gradient_norms: list[torch.Tensor] = field(default_factory=list)
+    gradient_norms: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -73,8 +71,8 @@ class EpochLosses:
 class Trainer:
     """A model, its optimiser and what feeds it.
 
-    With `fp16` (and `fp16-linear`) the loss is scaled, and the order is unscale, clip, step. A scaler leaves out a step
-    whose gradients are not finite; such steps are counted as attempts less updates.
+    With `fp16` and `fp16-linear` the loss is scaled; the scaler leaves out a step whose gradients are not finite. Such
+    steps are counted, and end no training as long as the loss itself is finite.
 
     Args:
         labels: class of every node, int64, ``[num_nodes]``.
@@ -95,10 +93,8 @@ class Trainer:
         self.totals = Totals()
         self._batches, self._features, self._labels = batches, features, labels
         self._clip, self._device = training.clip, device
-        self._parameters = [p for p in model.parameters() if p.requires_grad]
-        self._optimiser = torch.optim.Adam(self._parameters, lr=training.lr, weight_decay=training.weight_decay)
-        self._optimiser.register_step_post_hook(self._count_step)  # asking the scaler instead would wait for the device
-        self.scaler = torch.amp.GradScaler(device.type, enabled=precision.startswith("fp16"))
+        self._optimiser = torch.optim.Adam(model.parameters(), lr=training.lr, weight_decay=training.weight_decay)
+        self.scaler = Precision(precision, device.type).scaler()
 
     def epoch(self, epoch: int, clock: StageClock | NoClock) -> EpochLosses:
         """Train on every batch of this epoch (numbered from 1) that has a target; the others make no step."""
@@ -107,11 +103,13 @@ class Trainer:
         self.totals.epochs += 1
         clock.enter("sample")
         for batch in self._batches.epoch(epoch):
-            self._count(batch)
+            self.totals.targets += len(batch.targets)
             if len(batch.targets):
                 found.losses.append(self._step(batch, clock))
                 found.targets.append(len(batch.targets))
                 found.batches.append(batch.index)
+            else:
+                self.totals.batches_without_target += 1
             clock.enter("sample")
         clock.pause()
         return found
@@ -123,7 +121,7 @@ class Trainer:
         totals["loss_scale"] = self.scaler.get_scale() if self.scaler.is_enabled() else None
         if self._clip is not None:
             totals["gradient_norm"] = _quantiles(self.totals.gradient_norms)
-            totals["clipped_steps"] = _above(self.totals.gradient_norms, self._clip)
+            totals["clipped_steps"] = sum(self._clip < norm < math.inf for norm in self.totals.gradient_norms)
         return totals
 
     def _step(self, batch: Batch, clock: StageClock | NoClock) -> torch.Tensor:
@@ -140,38 +138,17 @@ class Trainer:
         return loss.detach()
 
     def _update(self) -> None:
+        step = update(self.model, self._optimiser, self.scaler, self._clip)
         self.totals.backward_passes += 1
-        if self._clip is not None:
-            self.scaler.unscale_(self._optimiser)  # else the scaled gradients would be clipped
-            norm = torch.nn.utils.clip_grad_norm_(self._parameters, self._clip)
-            self.totals.gradient_norms.append(norm.detach())
-        self.scaler.step(self._optimiser)
-        self.scaler.update()
-
-    def _count(self, batch: Batch) -> None:
-        self.totals.batches += 1
-        self.totals.batches_without_target += not len(batch.targets)
-        self.totals.nodes += len(batch.nodes)
-        self.totals.edges += batch.num_edges
-        self.totals.targets += len(batch.targets)
-
-    def _count_step(self, *_: Any) -> None:
-        self.totals.steps += 1
+        self.totals.steps += not step.skipped
+        if step.grad_norm is not None:
+            self.totals.gradient_norms.append(step.grad_norm)
 
 
-def _quantiles(norms: list[torch.Tensor]) -> dict[str, float] | None:
+def _quantiles(norms: list[float]) -> dict[str, float] | None:
     """Of the finite gradient norms; None where there is none."""
-    finite = _finite(norms)
-    if not len(finite):
+    finite = [norm for norm in norms if math.isfinite(norm)]
+    if not finite:
         return None
     low, median, high = np.quantile(finite, [0.05, 0.5, 0.95])
-    return {"q05": float(low), "median": float(median), "q95": float(high), "max": float(finite.max())}
-
-
-def _above(norms: list[torch.Tensor], clip: float) -> int:
-    return int((_finite(norms) > clip).sum())
-
-
-def _finite(norms: list[torch.Tensor]) -> np.ndarray:
-    values = torch.stack(norms).float().cpu().numpy() if norms else np.empty(0, dtype=np.float32)
-    return values[np.isfinite(values)]
+    return {"q05": float(low), "median": float(median), "q95": float(high), "max": max(finite)}

@@ -1,0 +1,210 @@
+"""One run inside its own process: a request in, an outcome out; faults are exceptions for the supervisor."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from harness.batches.epochs import BatchPlan
+from harness.batches.features import FeatureStore, source_degree
+from harness.batches.plans import batches_of
+from harness.graphs.graph import Graph
+from harness.graphs.store import open_graph
+from harness.models import errors
+from harness.models.build import build_model
+from harness.models.inference import Inference
+from harness.records.record import Memory, Metrics, Stages
+from harness.runs.environment import environment
+from harness.runs.memory import PeakMemory
+from harness.runs.proof import prove
+from harness.runs.quality import train_to_best
+from harness.runs.request import Diverged, Outcome, RunRequest, Unsupported
+from harness.runs.seeding import seed_everything
+from harness.runs.steady import time_epochs
+from harness.runs.train import Trainer
+
+Report = Callable[[str], None]
+
+
+def execute(request: RunRequest, report: Report) -> Outcome:
+    """Train as the request says, and measure it.
+
+    Args:
+        request: one run, fully resolved. The number of OpenMP threads must be in the environment already.
+        report: called at each change of phase: load, prepare, train, evaluate, time, done.
+
+    Raises:
+        Diverged: a loss is not finite, or a loss scaler left out every step.
+        Unsupported: the options cannot be had with this model, library or hardware.
+        ToggleNotProven: an option was asked for and the counters do not show it.
+        InputError: the graph or a person's own model is not what it has to be.
+        MemoryError, RuntimeError: as torch raises them.
+    """
+    device = settle(request)
+    memory = PeakMemory(device)
+    report("load")
+    graph = open_graph(Path(request.graph_path))
+    report("prepare")
+    with translated():
+        run = assemble(request, graph, device)
+        seed_everything(request.seed, "train")
+        found = run.measure(request, memory, report)
+        counters = run.counters() | {"memory_method": memory.method} | _determinism()
+    if counters["backward_passes"] and not counters["steps"]:
+        raise Diverged(f"none of {counters['backward_passes']} steps was made: their gradients were never finite")
+    prove(request.options, request.model, counters)
+    report("done")
+    return Outcome(
+        metrics=found.metrics,
+        stages=found.stages,
+        epoch_s=found.epoch_s,
+        memory=found.memory,
+        counters=counters,
+        data=_data(graph),
+        environment=environment(request.device),
+    )
+
+
+@dataclass(frozen=True)
+class _Found:
+    metrics: Metrics | None
+    stages: Stages
+    epoch_s: list[float]
+    memory: Memory
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """All that a training needs, made from a request with the run's seed."""
+
+    graph: Graph
+    batches: BatchPlan
+    store: FeatureStore
+    model: torch.nn.Module
+    trainer: Trainer
+    device: torch.device
+
+    def measure(self, request: RunRequest, memory: PeakMemory, report: Report) -> _Found:
+        """Train to the best epoch, or time steady epochs."""
+        if request.purpose == "timing":
+            warmup, epochs = request.warmup_epochs, request.timed_epochs
+            timed = time_epochs(self.trainer, warmup, epochs, self.device, memory, report)
+            return _Found(None, timed.stages, timed.epoch_s, memory.read())
+        inference = Inference(self.graph, self.device)  # exact, in float32, whatever the options
+
+        def infer() -> torch.Tensor:
+            return inference.logits(self.model)
+
+        trained = train_to_best(self.trainer, infer, self.graph, request.training, self.device, memory, report)
+        return _Found(trained.metrics, trained.stages, trained.epoch_s, memory.read())
+
+    def counters(self) -> dict[str, Any]:
+        """Everything counted, by name; docs/counters.md says what each proves."""
+        store = self.store.counters()
+        if not store["cache_nodes"]:
+            del store["cache_fill_s"]  # seconds at this level are costs that the options really had
+        return _joined(
+            _renamed(self.batches.counters(), {"method": "sampling_method"}),
+            _renamed(store, {"home": "feature_home"}),
+            self.model.counters(),
+            self.trainer.counters(),
+            self.batches.preprocess_s,
+            {"num_nodes": self.graph.num_nodes},
+        )
+
+
+class _WholeFeatures:
+    """All rows at once, brought to the device once: what a full-graph training holds."""
+
+    def __init__(self, store: FeatureStore) -> None:
+        self._store = store
+
+    def fetch(self, nodes: np.ndarray) -> torch.Tensor:
+        return self._store.all()
+
+
+def settle(request: RunRequest) -> torch.device:
+    """Threads, import path and device of this process."""
+    torch.set_num_threads(request.threads)
+    folder = str(Path(request.spec_dir).resolve())
+    if folder not in sys.path:
+        sys.path.append(folder)  # last, so that a file beside the spec never hides an installed module
+    device = torch.device(request.device)
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    return device
+
+
+def assemble(request: RunRequest, graph: Graph, device: torch.device) -> Assembled:
+    """Batches, features, model and trainer of a request; the weights depend on the seed and the model alone."""
+    options = request.options
+    batches, features = batches_and_features(request, graph, device)
+    seed_everything(request.seed, "weights")
+    folders = [Path(request.spec_dir)]
+    model = build_model(request.model, graph.num_features, graph.num_classes, options, folders).to(device)
+    feed = _WholeFeatures(features) if options.batching == "full" else features
+    trainer = Trainer(model, batches, feed, np.array(graph.y), request.training, options.precision, device)
+    return Assembled(graph, batches, features, model, trainer, device)
+
+
+def batches_and_features(request: RunRequest, graph: Graph, device: torch.device) -> tuple[BatchPlan, FeatureStore]:
+    """What feeds the model, by the request's options and seed."""
+    home, ratio = request.options.features.home, request.options.features.cache_ratio
+    batches = batches_of(graph, request.options, request.training, request.model.layers, request.seed)
+    # what the cache is ordered by: a pass over all edges, spared where nothing is cached
+    degree = source_degree(graph.indices, graph.num_nodes) if ratio else np.zeros(graph.num_nodes, dtype=np.int64)
+    return batches, FeatureStore(graph.x, home=home, cache_ratio=ratio, device=device, degree=degree)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """What the models cannot do, in the words of the supervisor's contract."""
+    try:
+        yield
+    except errors.Unsupported as error:
+        raise Unsupported(str(error)) from error
+
+
+def _joined(*parts: dict[str, Any]) -> dict[str, Any]:
+    joined: dict[str, Any] = {}
+    for part in parts:
+        twice = joined.keys() & part.keys()
+        if twice:
+            raise RuntimeError(f"two parts of the engine count under one name: {sorted(twice)}")
+        joined |= part
+    return joined
+
+
+def _renamed(counters: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    return {names.get(name, name): value for name, value in counters.items()}
+
+
+def _determinism() -> dict[str, Any]:
+    return {
+        "deterministic_algorithms": torch.are_deterministic_algorithms_enabled(),
+        "cudnn_deterministic": torch.backends.cudnn.deterministic,
+        "float32_matmul_precision": torch.get_float32_matmul_precision(),
+    }
+
+
+def _data(graph: Graph) -> dict[str, Any]:
+    meta = graph.meta
+    return {
+        "name": meta.name,
+        "fingerprint": meta.fingerprint,
+        "num_nodes": meta.num_nodes,
+        "num_edges": meta.num_edges,
+        "num_features": meta.num_features,
+        "num_classes": meta.num_classes,
+        "train_nodes": meta.train_nodes,
+        "val_nodes": meta.val_nodes,
+        "test_nodes": meta.test_nodes,
+        "split": meta.split,
+    }

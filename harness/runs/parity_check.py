@@ -1,0 +1,90 @@
+"""An exact variant against its reference, each through its own batches, features and model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from harness.batches.batch import Batch
+from harness.batches.epochs import BatchPlan
+from harness.graphs.graph import Graph
+from harness.graphs.store import open_graph
+from harness.models.parity import Side, parity, parity_models
+from harness.records.results import Parity
+from harness.runs.execute import batches_and_features, settle, translated
+from harness.runs.request import RunRequest
+from harness.runs.seeding import derived_seed
+
+
+def run_parity(reference: RunRequest, variant: RunRequest, report: Callable[[str], None]) -> Parity:
+    """Logits and gradients of both on the same weights and the first training batch, dropout off, float32.
+
+    Each side draws the batch by its own options and fetches its features from its own store, so that a cache which
+    returned other rows, or a variant that is not exact at all (another fan-out), would show.
+
+    Args:
+        reference, variant: requests with one seed and one graph.
+
+    Raises:
+        Unsupported: the variant cannot be had here.
+    """
+    device = settle(variant)
+    report("load")
+    graph = open_graph(Path(variant.graph_path))
+    report("prepare")
+    if reference.model != variant.model:
+        return _not_exact("the models differ, so they cannot have the same weights")
+    if reference.options.precision != variant.options.precision:
+        asked = f"{reference.options.precision} and {variant.options.precision}"
+        return _not_exact(f"precision differs ({asked}): no exact variant, whatever it is in float32")
+    with translated():
+        report("train")
+        models = parity_models(
+            variant.model,
+            graph.num_features,
+            graph.num_classes,
+            reference.options,
+            variant.options,
+            derived_seed(variant.seed, "weights"),
+            [Path(variant.spec_dir)],
+        )
+        plans = [batches_and_features(r, graph, device) for r in (reference, variant)]
+        batches = [_first_with_targets(plan) for plan, _ in plans]
+        if not _same(*batches):
+            return _not_exact("the first training batches differ, so the variant is not exact")
+        sides = [
+            _side(graph, model.to(device), batch, features.fetch(batch.nodes))
+            for model, batch, (_, features) in zip(models, batches, plans, strict=True)
+        ]
+        found = parity(*sides)
+    report("done")
+    return found
+
+
+def _side(graph: Graph, model: torch.nn.Module, batch: Batch, x: torch.Tensor) -> Side:
+    labels = torch.from_numpy(graph.y[batch.nodes[batch.targets]]).to(x.device)
+    return Side(model, x, batch.blocks, torch.from_numpy(batch.targets).to(x.device), labels)
+
+
+def _first_with_targets(plan: BatchPlan) -> Batch:
+    for batch in plan.epoch(1):
+        if len(batch.targets):
+            return batch
+    raise ValueError("no batch holds a training node")
+
+
+def _same(one: Batch, other: Batch) -> bool:
+    """Whether nodes, targets and every layer's edges are equal."""
+    if len(one.blocks) != len(other.blocks):
+        return False
+    pairs = [(one.nodes, other.nodes), (one.targets, other.targets)]
+    for a, b in zip(one.blocks, other.blocks, strict=True):
+        pairs += [(a.indptr, b.indptr), (a.indices, b.indices)]
+    return all(np.array_equal(a, b) for a, b in pairs)
+
+
+def _not_exact(note: str) -> Parity:
+    return Parity(max_abs_logit=0.0, max_abs_difference=0.0, gradient_cosine=0.0, ok=False, note=note)

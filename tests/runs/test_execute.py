@@ -1,0 +1,248 @@
+"""A whole run on a small graph: every toggle leaves its proof, and the same seed the same predictions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from harness.graphs.prepare import prepare
+from harness.runs.execute import execute
+from harness.runs.request import Diverged, Outcome, RunRequest, Unsupported
+from harness.spec.dataset import Pyg, Split, Synthetic
+from harness.spec.options import Model, Options, Training
+
+SPLIT = Split(kind="random", train=0.5, val=0.25)
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
+    """Prepared graphs of four classes and of two."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("OMP_NUM_THREADS", "1")
+        made = {
+            name: Synthetic(
+                source="synthetic", nodes=300, mean_degree=6.0, classes=classes, features=12, signal=1.0, split=SPLIT
+            )
+            for name, classes in (("four", 4), ("two", 2))
+        }
+        yield {name: prepare(dataset, name, ".") for name, dataset in made.items()}
+
+
+@pytest.fixture(autouse=True)
+def _threads_as_they_were() -> Iterator[None]:
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+def _request(graph: Path, options=None, model=None, training=None, **changes) -> RunRequest:
+    fields = {
+        "run_id": "r",
+        "cell_id": "c",
+        "purpose": "quality",
+        "seed": 0,
+        "model": Model(**{"conv": "sage", "hidden": 8, "layers": 2, **(model or {})}),
+        "training": Training(**{"epochs": 3, "batch_size": 64, "lr": 0.01, **(training or {})}),
+        "options": Options.model_validate({"sampling": {"fanout": [4, 3]}, **(options or {})}),
+        "graph_path": str(graph),
+        "spec_dir": str(graph),
+        "device": "cpu",
+        "threads": 1,
+    }
+    return RunRequest(**{**fields, **changes})
+
+
+def _run(graph: Path, options=None, reports=None, **changes) -> Outcome:
+    outcome = execute(_request(graph, options, **changes), (reports if reports is not None else []).append)
+    json.dumps(outcome.model_dump(mode="json"), allow_nan=False)
+    return outcome
+
+
+# --- quality -----------------------------------------------------------------------------------------------------
+
+
+def test_a_quality_run_measures_everything(graphs):
+    reports: list[str] = []
+    outcome = _run(graphs["four"], reports=reports)
+    assert list(dict.fromkeys(reports)) == ["load", "prepare", "train", "evaluate", "done"]
+    metrics = outcome.metrics
+    assert metrics.epochs == len(metrics.train_loss) == len(metrics.val_loss) == len(outcome.epoch_s) == 3
+    assert sum(row.support for row in metrics.per_class) == outcome.data["test_nodes"] == 75
+    assert outcome.stages.sample_s > 0
+    assert outcome.stages.compute_s > 0
+    assert outcome.memory.peak_bytes > 0
+    assert outcome.counters["steps"] == 9  # 150 training nodes in batches of 64, three epochs
+    assert outcome.environment["threads"] == 1
+
+
+def test_the_same_seed_gives_identical_predictions_and_another_seed_others(graphs):
+    one, two, other = (_run(graphs["four"], seed=seed).metrics for seed in (3, 3, 4))
+    assert one == two
+    assert one.train_loss != other.train_loss
+
+
+def test_threads_change_no_prediction(graphs):
+    one, two = (_run(graphs["four"], threads=threads).metrics for threads in (1, 2))
+    assert one.predictions_sha256 == two.predictions_sha256
+
+
+def test_a_seed_draws_the_same_weights_for_every_batching(graphs):
+    """With a learning rate of next to nothing all of them evaluate the weights they began with."""
+    losses = {
+        batching: _run(graphs["four"], {"batching": batching}, training={"lr": 1e-12, "epochs": 1}).metrics.val_loss[0]
+        for batching in ("neighbor", "cluster", "full")
+    }
+    assert losses["neighbor"] == pytest.approx(losses["full"], abs=1e-6)
+    assert losses["cluster"] == pytest.approx(losses["full"], abs=1e-6)
+
+
+@pytest.mark.parametrize("batching", ["neighbor", "cluster", "full"])
+@pytest.mark.parametrize("conv", ["gcn", "sage", "gat", "gin"])
+def test_training_lowers_the_loss(graphs, batching, conv):
+    options = {"batching": batching, "partition": {"parts": 8, "per_batch": 2}}
+    metrics = _run(graphs["four"], options, model={"conv": conv, "dropout": 0.0}, training={"epochs": 10}).metrics
+    assert metrics.train_loss[-1] < metrics.train_loss[0]
+
+
+def test_two_classes_have_a_roc_auc_above_chance(graphs):
+    outcome = _run(graphs["two"], {"batching": "full"}, training={"epochs": 30})
+    assert 0.6 < outcome.metrics.test.roc_auc <= 1.0
+
+
+def test_a_huge_learning_rate_diverges(graphs):
+    with pytest.raises(Diverged, match="epoch"):
+        _run(graphs["four"], model={"conv": "gin"}, training={"lr": 1e30, "epochs": 20})
+
+
+# --- timing ------------------------------------------------------------------------------------------------------
+
+
+def test_timing_gives_epochs_stages_and_peak_but_no_metrics(graphs):
+    reports: list[str] = []
+    outcome = _run(graphs["four"], reports=reports, purpose="timing", warmup_epochs=1, timed_epochs=4)
+    assert reports == ["load", "prepare", "train", "time", "done"]
+    assert outcome.metrics is None
+    assert len(outcome.epoch_s) == 4
+    assert outcome.counters["epochs"] == 1 + 4 + 1
+    total = sum(outcome.stages.model_dump().values())
+    assert 0 < total < 10 * max(outcome.epoch_s)
+
+
+# --- toggles -----------------------------------------------------------------------------------------------------
+
+
+def test_the_fanout_bounds_what_is_sampled(graphs):
+    narrow, wide = (_run(graphs["four"], {"sampling": {"fanout": fanout}}).counters for fanout in ([1, 1], [-1, -1]))
+    assert narrow["fanout"] == [1, 1]
+    assert max(narrow["fanout_mean"]) <= 1.0
+    assert wide["edges"] > 2 * narrow["edges"]
+
+
+def test_the_cache_serves_rows_and_changes_no_prediction(graphs):
+    none, cached, whole = (_run(graphs["four"], {"features": {"cache_ratio": r}}) for r in (0.0, 0.3, 1.0))
+    assert none.counters["cache_hits"] == none.counters["cache_nodes"] == 0
+    assert cached.counters["cache_nodes"] == 90
+    assert 0 < cached.counters["cache_hits"] < cached.counters["cache_requests"]
+    assert cached.counters["fetched_bytes"] < none.counters["fetched_bytes"]
+    assert whole.counters["fetched_bytes"] == 0
+    assert none.metrics == cached.metrics == whole.metrics
+
+
+def test_features_on_disk_change_no_prediction(graphs):
+    host, disk = (_run(graphs["four"], {"features": {"home": home}}) for home in ("host", "disk"))
+    assert (host.counters["feature_home"], disk.counters["feature_home"]) == ("host", "disk")
+    assert host.metrics == disk.metrics
+
+
+@pytest.mark.parametrize("method", ["metis", "random"])
+def test_clusters_report_what_their_parts_keep(graphs, method):
+    options = {"batching": "cluster", "partition": {"method": method, "parts": 8, "per_batch": 2}}
+    counters = _run(graphs["four"], options).counters
+    assert counters["partition"]["method"] == method
+    assert counters["batches"] == 3 * 4
+    assert 0 < counters["kept_edge_share"] < 1
+    assert counters["partition_s"] >= 0
+
+
+@pytest.mark.parametrize(
+    ("precision", "dtype", "scaled"),
+    [
+        ("fp32", "float32", False),
+        ("bf16", "bfloat16", False),
+        ("bf16-linear", "float32", False),
+        ("fp16", "float16", True),
+        ("fp16-linear", "float32", True),
+    ],
+)
+@pytest.mark.parametrize("conv", ["gcn", "sage"])
+def test_precision_is_seen_in_the_messages_of_every_layer(graphs, conv, precision, dtype, scaled):
+    counters = _run(graphs["four"], {"precision": precision}, model={"conv": conv}).counters
+    assert counters["aggregation_dtype"] == [dtype, dtype]
+    assert (counters["loss_scale"] is not None) == scaled
+    assert counters["backward_passes"] == counters["steps"] + counters["skipped_steps"] == 9
+
+
+@pytest.mark.parametrize("aggregation", ["scatter", "segment", "spmm"])
+def test_only_the_aggregation_asked_for_is_called(graphs, aggregation):
+    counters = _run(graphs["four"], {"aggregation": aggregation}).counters
+    assert counters["aggregation_calls"] == {aggregation: 2 * counters["backward_passes"]}
+
+
+def test_checkpointing_computes_layers_again_and_changes_no_loss(graphs):
+    plain, again = (
+        _run(graphs["four"], {"checkpointing": on}, model={"norm": "batch"}, training={"epochs": 2})
+        for on in (False, True)
+    )
+    assert plain.counters["checkpoint_recomputations"] == 0
+    assert again.counters["checkpoint_recomputations"] == again.counters["backward_passes"]  # all layers but the last
+    assert again.metrics.val_loss == pytest.approx(plain.metrics.val_loss, rel=1e-5)
+
+
+def test_clipping_reports_gradient_norms(graphs):
+    counters = _run(graphs["four"], training={"clip": 1e-3}).counters
+    assert counters["clipped_steps"] == counters["steps"]
+    assert counters["gradient_norm"]["q05"] <= counters["gradient_norm"]["median"] <= counters["gradient_norm"]["max"]
+    assert "gradient_norm" not in _run(graphs["four"]).counters
+
+
+def test_what_a_model_cannot_do_is_unsupported(graphs):
+    with pytest.raises(Unsupported, match="gat"):
+        _run(graphs["four"], {"aggregation": "spmm"}, model={"conv": "gat"})
+
+
+def test_every_counter_is_documented(graphs):
+    """A key that docs/counters.md does not explain proves nothing to a reader."""
+    text = (Path(__file__).parents[2] / "docs" / "counters.md").read_text()
+    cluster = {"batching": "cluster", "partition": {"parts": 8, "per_batch": 2}, "features": {"cache_ratio": 0.5}}
+    for options in ({}, cluster):
+        counters = _run(graphs["four"], options, training={"clip": 1.0, "epochs": 1}).counters
+        assert [key for key in counters if f"`{key}`" not in text] == []
+
+
+# --- the published figure ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.data
+def test_gcn_on_cora_reaches_the_published_accuracy(real_data, tmp_path, monkeypatch):
+    """Kipf and Welling report 81.5 %; three seeds here, so the bounds are wide."""
+    monkeypatch.setenv("HARNESS_DATA", str(real_data))
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    cora = Pyg(source="pyg", name="Planetoid/Cora", split=Split(kind="public"))
+    folder = prepare(cora, "cora", ".")
+    accuracies = [
+        _run(
+            folder,
+            {"batching": "full"},
+            model={"conv": "gcn", "hidden": 64, "dropout": 0.5},
+            training={"epochs": 200, "lr": 0.01, "weight_decay": 5e-4, "selection": "best_val_loss"},
+            seed=seed,
+        ).metrics.test.accuracy
+        for seed in range(3)
+    ]
+    assert 0.800 <= np.mean(accuracies) <= 0.830
