@@ -25,18 +25,18 @@ import numpy as np
 
 FILES = {"n": "data.noun", "v": "data.verb", "a": "data.adj", "r": "data.adv"}
 VOCABULARY = 1024
-STOP_WORDS = frozenset(
-    "of the or in to and that an with by for as is from on having who used one not at which be especially into being "
-    "usually are its it can has than was very etc".split()  # noqa: SIM905
-)
-LEXNAMES = (
-    "adj.all adj.pert adv.all noun.Tops noun.act noun.animal noun.artifact noun.attribute noun.body noun.cognition "
-    "noun.communication noun.event noun.feeling noun.food noun.group noun.location noun.motive noun.object noun.person "
-    "noun.phenomenon noun.plant noun.possession noun.process noun.quantity noun.relation noun.shape noun.state "
-    "noun.substance noun.time verb.body verb.change verb.cognition verb.communication verb.competition "
-    "verb.consumption verb.contact verb.creation verb.emotion verb.motion verb.perception verb.possession verb.social "
-    "verb.stative verb.weather adj.ppl"
-).split()  # noqa: SIM905
+STOP_WORDS = """
+of the or in to and that an with by for as is from on having who used one not at which be especially into
+being usually are its it can has than was very etc
+"""
+LEXNAMES = """
+adj.all adj.pert adv.all noun.Tops noun.act noun.animal noun.artifact noun.attribute noun.body noun.cognition
+noun.communication noun.event noun.feeling noun.food noun.group noun.location noun.motive noun.object
+noun.person noun.phenomenon noun.plant noun.possession noun.process noun.quantity noun.relation noun.shape
+noun.state noun.substance noun.time verb.body verb.change verb.cognition verb.communication verb.competition
+verb.consumption verb.contact verb.creation verb.emotion verb.motion verb.perception verb.possession
+verb.social verb.stative verb.weather adj.ppl
+"""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,9 @@ def edges(synsets: list[Synset]) -> tuple[np.ndarray, np.ndarray]:
 def words(synsets: list[Synset]) -> tuple[list[str], np.ndarray, np.ndarray]:
     """The vocabulary, and CSR of the words of each synset: indptr ``[n + 1]`` int32, indices uint16."""
     found = [list(dict.fromkeys(re.findall("[a-z]{2,}", s.definition.lower()))) for s in synsets]
-    counts = Counter(word for own in found for word in own if word not in STOP_WORDS)
+    counts = Counter(word for own in found for word in own)
+    for word in STOP_WORDS.split():
+        del counts[word]
     vocabulary = [word for word, _ in counts.most_common(VOCABULARY)]
     number = {word: k for k, word in enumerate(vocabulary)}
     rows = [sorted(number[word] for word in own if word in number) for own in found]
@@ -109,7 +111,7 @@ def build(folder: Path) -> dict[str, np.ndarray]:
         "x_indices": x_indices,
         "x_shape": np.array([len(synsets), VOCABULARY], dtype=np.int64),
         "y": np.array([s.lexname for s in synsets], dtype=np.int8),
-        "class_names": np.array(LEXNAMES),
+        "class_names": np.array(LEXNAMES.split()),
         "vocab": np.array(vocabulary),
     }
 
