@@ -1,0 +1,206 @@
+"""The question a report answers, the answer in one sentence, and what remains unknown. Plain text, no markup."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from harness.plan.model import Plan
+from harness.reports.digits import decimals, fixed, shortened, with_interval
+from harness.spec.schema import Gate
+from harness.verdicts.model import ComparisonVerdict, Verdict, Verdicts
+from harness.verdicts.wording import METRICS, plural
+
+ORDER: tuple[Verdict, ...] = ("accept", "enables", "inconclusive", "no-gain", "reject", "dnf", "skipped")
+MEANINGS: dict[Verdict, str] = {
+    "accept": "the drop is shown to be within the limit, and the gain is real",
+    "enables": "it trains where its reference cannot, so there is nothing to compare with",
+    "inconclusive": "the data decide neither way yet",
+    "no-gain": "accuracy may be kept, but it is not faster (or smaller) by the least gain asked for",
+    "reject": "the drop is shown to exceed the limit",
+    "dnf": "a run did not finish, or diverged, where its reference did",
+    "skipped": "this machine or library cannot run it",
+}
+_NAMED = 4
+
+
+def metric(gate: Gate) -> str:
+    """The gate's metric as people write it."""
+    return METRICS[gate.metric]
+
+
+def dataset_name(plan: Plan) -> str:
+    """The data set in a few words."""
+    dataset = plan.dataset.dataset
+    if dataset.source == "builtin":
+        return f"WordNet ({dataset.subset}s)" if dataset.subset in ("noun", "verb") else _wordnet(dataset.subset)
+    if dataset.source in ("pyg", "ogb"):
+        return str(dataset.name).replace("/", " ")
+    if dataset.source == "files":
+        return str(dataset.path or dataset.edges)
+    return f"a synthetic graph of {dataset.nodes:,} nodes"
+
+
+def _wordnet(subset: str | None) -> str:
+    return {"adj": "WordNet (adjectives)", "adv": "WordNet (adverbs)"}.get(subset or "", "WordNet")
+
+
+def model_name(plan: Plan) -> str:
+    """The network in a few words."""
+    model = next(iter(plan.cells.values())).model
+    if model.conv is None:
+        return str(model.class_path)
+    return f"a {model.layers}-layer {model.conv.upper()} of width {model.hidden}"
+
+
+def question(plan: Plan, verdicts: Verdicts) -> str:
+    """What the spec asks."""
+    gate = verdicts.gate
+    where = f" on {verdicts.device}" if verdicts.device else ""
+    return (
+        f"Which of these training options are worth having for {model_name(plan)} on {dataset_name(plan)}{where}, "
+        f"if they may cost at most {gate.max_drop_pp:g} percentage points of {metric(gate)}?"
+    )
+
+
+def answer(verdicts: Verdicts) -> str:
+    """The answer in one sentence."""
+    compared = [c for c in verdicts.comparisons if c.verdict != "skipped"]
+    if not compared:
+        return "Nothing was compared: every variant was skipped."
+    accepted = [c for c in compared if c.verdict == "accept"]
+    enabling = [c for c in compared if c.verdict == "enables"]
+    limit = f"{verdicts.gate.max_drop_pp:g} pp"
+    if accepted:
+        names = _listed([f"{c.variant} ({gain(c)})" for c in accepted])
+        verb = "is" if len(accepted) == 1 else "are"
+        return (
+            f"{len(accepted)} of {plural(len(compared), 'variant')} {verb} worth having: {names}, "
+            f"each with a drop of {metric(verdicts.gate)} shown to be at most {limit}."
+        )
+    why = _why_none(verdicts, compared, enabling)
+    return f"None of {plural(len(compared), 'variant')} is shown to be worth having: {why}."
+
+
+def gain(comparison: ComparisonVerdict) -> str:
+    """The gain that the comparison's goal asks for."""
+    if comparison.goal == "memory":
+        return f"memory down {fixed(comparison.memory.ratio, 2)} times"
+    return f"{fixed(comparison.speed.ratio, 2)} times as fast"
+
+
+def _why_none(verdicts: Verdicts, compared: list[ComparisonVerdict], enabling: list[ComparisonVerdict]) -> str:
+    broken = [r.name for r in verdicts.references if r.n == 0]
+    counts = Counter(c.verdict for c in compared)
+    summary = ", ".join(f"{counts[v]} {v}" for v in ORDER if counts[v])
+    if enabling:
+        return f"{_listed([c.variant for c in enabling])} can train where the reference cannot ({summary})"
+    if broken:
+        return f"{_listed(broken)}, with which they are compared, did not train to the end"
+    if counts["dnf"] == len(compared):
+        return "none trained to the end"
+    if verdicts.control.state != "quiet" and counts["inconclusive"]:
+        wanting = {"noisy": "the machine is too noisy to measure a gain", "missing": "the control was not timed"}
+        return f"{wanting[verdicts.control.state]} ({summary})"
+    return summary
+
+
+def _listed(names: list[str]) -> str:
+    if len(names) > _NAMED:
+        names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} more"]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def control_line(verdicts: Verdicts) -> str:
+    """The noise floor in one line."""
+    control = verdicts.control
+    if control.ratio is None:
+        return f"Control: {control.state}; {sentence(control.reason, capital=False)}"
+    measured = fixed(control.ratio, decimals(*(control.ci or (None, None)), 1.0))
+    return (
+        f"Control: {control.state}; {sentence(control.reason, capital=False)[:-1]} "
+        f"({measured} over {plural(control.blocks, 'block')})."
+    )
+
+
+def sentence(text: str, capital: bool = True) -> str:
+    """With a full stop, and a capital where it begins with a word rather than with a name."""
+    text = text.strip()
+    if not text:
+        return ""
+    first = text[0].upper() if capital else text[0]
+    return first + text[1:] + ("" if text[-1] in ".!?" else ".")
+
+
+def resolution_line(verdicts: Verdicts) -> str:
+    """What the test set can resolve."""
+    test = verdicts.test_set
+    if test is None:
+        return "Resolution: the number of test nodes is not known, since no run ended well."
+    low, high = test.sampling_error_pp
+    return (
+        f"Resolution: {verdicts.gate.max_drop_pp:g} pp = {test.max_drop_nodes:.3g} of {test.nodes:,} test nodes; "
+        f"another test set of this size would move a difference by about {low:.2g} to {high:.2g} pp "
+        "(one standard error), so every verdict is conditional on this one."
+    )
+
+
+def unknowns(verdicts: Verdicts) -> list[str]:
+    """What the report cannot say, each in one sentence."""
+    found = []
+    if verdicts.control.state != "quiet":
+        found.append(f"Whether gains are real: {sentence(verdicts.control.reason, capital=False)}")
+    for comparison in verdicts.comparisons:
+        if comparison.verdict not in ("dnf", "skipped", "enables"):
+            found += _open_questions(comparison, verdicts)
+    accepted = sum(c.verdict == "accept" for c in verdicts.comparisons)
+    if accepted > 1:
+        found.append(
+            sentence(verdicts.recommended_note)
+            or "Whether the accepted variants hold together: each was compared alone."
+        )
+    return found + [sentence(warning) for warning in verdicts.warnings]
+
+
+def _open_questions(comparison: ComparisonVerdict, verdicts: Verdicts) -> list[str]:
+    found = []
+    accuracy = comparison.accuracy
+    if accuracy is not None and accuracy.state == "inconclusive":
+        found.append(f"{comparison.variant}: {more_seeds(comparison, verdicts)}")
+    elif accuracy is not None and accuracy.state == "invalid":
+        found.append(
+            f"{comparison.variant}: {metric(verdicts.gate)} is not judged, with {comparison.n_pairs} complete pairs "
+            f"of the {verdicts.looks[0]} that the first look needs."
+        )
+    measured = comparison.memory if comparison.goal == "memory" else comparison.speed
+    what = "memory saving" if comparison.goal == "memory" else "speed-up"
+    if measured.ratio is None:
+        found.append(f"{comparison.variant}: its {what} was not measured.")
+    elif measured.state == "unknown":
+        found.append(
+            f"{comparison.variant}: whether its {what} of {with_interval(measured.ratio, measured.ci)} is real, "
+            f"after {plural(comparison.speed.blocks, 'block')}."
+        )
+    return found
+
+
+def more_seeds(comparison: ComparisonVerdict, verdicts: Verdicts) -> str:
+    """What it would take to decide an undecided accuracy."""
+    accuracy = comparison.accuracy
+    if accuracy is None:
+        return "no pairs"
+    state = f"{metric(verdicts.gate)} undecided after {plural(accuracy.look or comparison.n_pairs, 'pair')}"
+    if accuracy.more_seeds is None:
+        return f"{state}; more seeds would hardly decide it (over 200, or on the limit)."
+    failing = accuracy.delta_pp is not None and accuracy.delta_pp < -verdicts.gate.max_drop_pp
+    text = f"{state}; about {accuracy.more_seeds} more would {'show the failure' if failing else 'decide'} (rough)"
+    if accuracy.look is not None and accuracy.look >= verdicts.looks[-1]:
+        return f"{text}, in a new spec with fresh seeds, since the last look is spent."
+    return f"{text}."
+
+
+def short_reasons(comparisons: list[ComparisonVerdict], width: int = 200) -> list[str]:
+    """`variant: reason`, equal reasons joined, in the order of the table."""
+    joined: dict[str, list[str]] = {}
+    for comparison in comparisons:
+        joined.setdefault(shortened(comparison.reason, width), []).append(comparison.variant)
+    return [f"{_listed(names)}: {reason}" for reason, names in joined.items()]

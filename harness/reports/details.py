@@ -1,0 +1,247 @@
+"""What stands behind a verdict: pairs, counters, costs, failures, the machine and how it was measured. Plain text."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from harness.plan.model import Plan
+from harness.records.record import FAILED
+from harness.records.results import TimingResult, VariantResult
+from harness.reports.answer import metric
+from harness.reports.digits import bytes_text, decimals, fixed, seconds_text
+from harness.verdicts.model import ComparisonVerdict, Verdicts
+from harness.verdicts.wording import plural
+
+Facts = list[tuple[str, str]]  # name and value, in the order they are read
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One row of what did not run to its end."""
+
+    variant: str
+    what: str
+    status: str
+    message: str
+
+
+def value_text(value: Any) -> str:
+    """A counter or an environment value in one line."""
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "–"}[value]
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def patch_text(patch: Mapping[str, Any]) -> str:
+    """What a variant changes: `path = value`, as in a spec."""
+    return ", ".join(f"{path} = {json.dumps(value, ensure_ascii=False)}" for path, value in patch.items())
+
+
+def facts(comparison: ComparisonVerdict, verdicts: Verdicts) -> Facts:
+    """The measured side of one comparison, only what there is."""
+    found: Facts = [("changes", patch_text(comparison.patch) or "–")]
+    found += [("against", f"{comparison.reference}; goal: {comparison.goal}")]
+    found += _accuracy_facts(comparison, verdicts) + _parity_facts(comparison) + _speed_facts(comparison)
+    found += _memory_facts(comparison) + _cost_facts(comparison)
+    return found + [("note", note) for note in comparison.notes]
+
+
+def _accuracy_facts(comparison: ComparisonVerdict, verdicts: Verdicts) -> Facts:
+    accuracy = comparison.accuracy
+    if accuracy is None:
+        return []
+    found: Facts = []
+    if accuracy.baseline is not None and accuracy.variant is not None:
+        found.append((metric(verdicts.gate), f"{accuracy.variant:.4f}, reference {accuracy.baseline:.4f}"))
+    if accuracy.look is not None:
+        found.append(("decided on", f"{plural(accuracy.look, 'pair')} of the looks {verdicts.looks}: {accuracy.state}"))
+    if accuracy.identical:
+        found.append(("predictions", "identical on every pair"))
+    if accuracy.collapse_rate_below is not None:
+        found.append(("collapses", f"none; at 95 % their rate is below {100 * accuracy.collapse_rate_below:.0f} %"))
+    return found
+
+
+def _parity_facts(comparison: ComparisonVerdict) -> Facts:
+    parity = comparison.parity
+    if parity is None:
+        return []
+    text = (
+        f"{'equal' if parity.ok else 'NOT equal'}: largest logit difference {parity.max_abs_difference:.1e} of "
+        f"{parity.max_abs_logit:.3g}, gradient cosine {parity.gradient_cosine:.6f}"
+    )
+    return [("parity", f"{text} ({parity.note})" if parity.note else text)]
+
+
+def _speed_facts(comparison: ComparisonVerdict) -> Facts:
+    speed = comparison.speed
+    if speed.ratio is None:
+        return []
+    epochs = f"{seconds_text(speed.variant_epoch_s)}, reference {seconds_text(speed.reference_epoch_s)}"
+    found: Facts = [("an epoch", epochs), ("timed", f"{plural(speed.blocks, 'block')}: {speed.state}")]
+    if speed.disturbed_blocks:
+        found.append(("disturbed", f"{plural(speed.disturbed_blocks, 'block')} under load of other processes, kept"))
+    return found
+
+
+def _memory_facts(comparison: ComparisonVerdict) -> Facts:
+    memory = comparison.memory
+    if memory.variant_bytes is None:
+        return []
+    text = f"{bytes_text(memory.variant_bytes)}, reference {bytes_text(memory.reference_bytes)}: {memory.state}"
+    found: Facts = [("peak memory", text)]
+    if memory.estimated_bytes is not None:
+        off = f", {memory.measured_over_estimated:.2f} times that" if memory.measured_over_estimated else ""
+        flag = ": off by more than a factor of two" if memory.estimate_off else ""
+        found.append(("estimated", f"{bytes_text(memory.estimated_bytes)}; measured{off or ' as well'}{flag}"))
+    return found
+
+
+def _cost_facts(comparison: ComparisonVerdict) -> Facts:
+    costs = comparison.costs
+    found: Facts = []
+    if costs.preprocess_s:
+        once = ", ".join(f"{name.removesuffix('_s')} {seconds_text(s)}" for name, s in costs.preprocess_s.items())
+        earned = f"; earned back after {costs.payoff_epochs:,.0f} epochs" if costs.payoff_epochs is not None else ""
+        found.append(("once", once + earned))
+    if costs.ceiling is not None:
+        stages = " and ".join(costs.targets)
+        found.append(("ceiling", f"{costs.ceiling:.2f} times, if {stages} took no time at all (Amdahl)"))
+    return found
+
+
+def pair_rows(comparison: ComparisonVerdict) -> list[list[str]]:
+    """Seed, reference, variant, difference in pp, and whether the pair counted."""
+    if comparison.accuracy is None:
+        return []
+    return [
+        [str(p.seed), f"{p.reference:.4f}", f"{p.variant:.4f}", fixed(p.delta_pp, 2, signed=True), _counted(p.counted)]
+        for p in comparison.accuracy.seeds
+    ]
+
+
+def _counted(counted: bool) -> str:
+    return "yes" if counted else "no, after the decision"
+
+
+def failures(plan: Plan, verdicts: Verdicts, variants: Mapping[str, VariantResult]) -> list[Failure]:
+    """Skipped cells and failed runs, each with its reason and each once."""
+    skipped = {s.variant: s.reason for s in plan.skipped}
+    skipped |= {c.variant: c.reason for c in verdicts.comparisons if c.verdict == "skipped"}
+    rows = [Failure(name, "all of it", "skipped", reason) for name, reason in skipped.items()]
+    seen = set()
+    for reference in verdicts.references:
+        for run in reference.failed:
+            seen.add(run.run_id)
+            rows.append(Failure(reference.name, _run_text(run.purpose, run.seed), run.status, run.message))
+    for comparison in verdicts.comparisons:
+        for run in comparison.failed:
+            if run.run_id not in seen:
+                seen.add(run.run_id)
+                name = comparison.reference if run.arm == "reference" else comparison.variant
+                rows.append(Failure(name, _run_text(run.purpose, run.seed), run.status, run.message))
+    for result in variants.values():
+        for seed_run in result.runs:
+            if seed_run.status in FAILED and seed_run.run_id not in seen:
+                seen.add(seed_run.run_id)
+                what = _run_text("quality", seed_run.seed)
+                rows.append(Failure(result.variant, what, seed_run.status, seed_run.message))
+    return rows
+
+
+def _run_text(purpose: str, seed: int | None) -> str:
+    return purpose if seed is None else f"{purpose}, seed {seed}"
+
+
+def reference_rows(verdicts: Verdicts) -> list[list[str]]:
+    """Name, runs that ended well, mean of the metric, standard deviation over seeds, failures."""
+    return [
+        [
+            r.name,
+            str(r.n),
+            "–" if r.mean is None else f"{r.mean:.4f}",
+            "–" if r.sd_pp is None else f"{r.sd_pp:.2f} pp",
+            str(len(r.failed)),
+        ]
+        for r in verdicts.references
+    ]
+
+
+def method(plan: Plan, verdicts: Verdicts) -> list[str]:
+    """How it was measured, a sentence each."""
+    gate, timing = verdicts.gate, verdicts.timing
+    looks = ", ".join(str(n) for n in verdicts.looks)
+    ratios = ", ".join(str(n) for n in timing.looks)
+    selection = next(iter(plan.cells.values())).training.selection.replace("_", " ")
+    return [
+        f"Accuracy: variant and reference are trained on the same seeds; each pair gives one difference of test "
+        f"{metric(gate)}, at the epoch chosen by {selection}, the test set read once. A paired one-sided t-test of "
+        f"non-inferiority passes where the lower bound lies above {fixed(-gate.max_drop_pp, _places(gate.max_drop_pp))}"
+        f" pp and fails where the upper bound lies below it.",
+        f"It is judged after {looks} pairs, at α = {verdicts.alpha_per_look:.4f} a look, which makes "
+        f"{gate.alpha:g} over all looks; the first decision stands. Each bound of the interval holds at "
+        f"{100 * (1 - verdicts.alpha_per_look):.2f} %.",
+        f"Speed: apart from accuracy and alone on the machine, in blocks of four fresh processes (reference, variant, "
+        f"variant, reference), {timing.epochs} steady-state epochs each after {timing.warmup_epochs} to warm up, "
+        f"evaluation left out. A block gives two log ratios, judged after {ratios} ratios; a gain must exceed "
+        f"{gate.min_speedup:g} times with its lower bound.",
+        f"Memory: peak of the same processes over what they held after their imports; a gain must exceed "
+        f"{gate.min_memory_saving:g} times with its lower bound.",
+        "Accepted means both: the accuracy gate passed, and the gain that the variant aims at is real and larger than "
+        "the control's noise.",
+    ]
+
+
+def _places(value: float) -> int:
+    return max(decimals(None, None, default=1), len(f"{value:g}".partition(".")[2]))
+
+
+def run_facts(plan: Plan, verdicts: Verdicts, variants: Mapping[str, VariantResult]) -> Facts:
+    """Data, settings and threads of the comparison."""
+    fingerprints = sorted({v.fingerprint for v in variants.values() if v.fingerprint})
+    training = next(iter(plan.cells.values())).training
+    found: Facts = [
+        ("spec", f"{plan.spec} ({plan.spec_path})"),
+        ("data", json.dumps(plan.dataset.dataset.model_dump(exclude_defaults=True), ensure_ascii=False)),
+        ("data fingerprint", ", ".join(fingerprints) or "not known: no run ended well"),
+        ("training", patch_text(training.model_dump(exclude_none=True))),
+        ("design", f"{plan.design}, {plural(len(plan.comparisons), 'comparison')}"),
+        ("threads", f"{plan.quality_threads} a quality run, {plan.timing_threads} a timing process"),
+        ("device", verdicts.device or plan.device),
+    ]
+    return found
+
+
+def environment_facts(verdicts: Verdicts, timings: Mapping[str, TimingResult]) -> Facts:
+    """Machine and versions, from the verdicts, else from a timing."""
+    found = verdicts.environment or next((t.environment for t in timings.values() if t.environment), {})
+    return [
+        (key.replace("_", " "), bytes_text(value) if key.endswith("_bytes") else _plain(value))
+        for key, value in found.items()
+        if value is not None
+    ]
+
+
+def _plain(value: Any) -> str:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value_text(value)
+
+
+def command(plan: Plan) -> str:
+    """The command that repeats the report."""
+    path = PurePath(plan.spec_path)
+    target = f"results/{plan.spec}/report.html"
+    if path.parent.name == "specs" and path.stem == plan.spec:
+        return f"snakemake --cores {plan.timing_threads} {target}"
+    spec = shlex.quote(f"spec={plan.spec_path}")
+    return f"snakemake --cores {plan.timing_threads} --config {spec}"

@@ -1,0 +1,102 @@
+"""Numbers as people read them: as many digits as the interval supports, and no more."""
+
+from __future__ import annotations
+
+import math
+
+MINUS = "\u2212"
+MOST_DECIMALS = 4
+
+
+def decimals(lower: float | None, upper: float | None, *limits: float, default: int = 2) -> int:
+    """Decimals of a value and of its interval.
+
+    The rule, of the Particle Data Group ("Review of Particle Physics", Introduction, section on rounding): take the
+    first three digits of half the interval's width; 100 to 354 keep two significant digits of it, 355 to 949 keep one,
+    950 to 999 round up to 1000 and keep two. The value and both bounds are then printed to that decimal place.
+    One exception, so that a table never contradicts its verdict: while a bound that is off a limit would print as the
+    limit (-0.4996 as -0.50), a decimal is added, up to four.
+
+    Args:
+        lower: lower bound; None, or not finite, where there is none.
+        upper: upper bound.
+        limits: values that the bounds are judged against.
+        default: decimals where there is no interval, or one without width.
+
+    Returns:
+        Decimals, 0 to 4.
+    """
+    places = default
+    known = [b for b in (lower, upper) if b is not None and math.isfinite(b)]
+    if len(known) == 2 and upper is not None and lower is not None and upper > lower:
+        half = (upper - lower) / 2
+        exponent = math.floor(math.log10(half))
+        leading = round(half / 10.0**exponent * 100)
+        if leading >= 950:
+            exponent, leading = exponent + 1, 100
+        places = min(max((1 if leading <= 354 else 0) - exponent, 0), MOST_DECIMALS)
+    while places < MOST_DECIMALS and any(
+        bound != limit and round(bound, places) == round(limit, places) for bound in known for limit in limits
+    ):
+        places += 1
+    return places
+
+
+def fixed(value: float | None, places: int, signed: bool = False) -> str:
+    """A number with a true minus sign and no negative zero; `signed` puts a plus before gains."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    text = f"{abs(value):.{places}f}"
+    if float(text) == 0.0:
+        return text
+    return (MINUS if value < 0 else "+" if signed else "") + text
+
+
+def with_interval(
+    value: float | None,
+    interval: tuple[float | None, float | None] | list[float] | None,
+    *limits: float,
+    signed: bool = False,
+) -> str:
+    """`value [lower, upper]` by the rule of `decimals`; a dash where nothing was measured."""
+    if value is None:
+        return "–"
+    lower, upper = interval if interval is not None else (None, None)
+    places = decimals(lower, upper, *limits)
+    if lower is None and upper is None:
+        return fixed(value, places, signed)
+    return f"{fixed(value, places, signed)} [{fixed(lower, places, signed)}, {fixed(upper, places, signed)}]"
+
+
+def bytes_text(count: float | None) -> str:
+    """Bytes in the unit that leaves one to three digits before the point; 1 MB is 10^6 bytes."""
+    if count is None:
+        return "–"
+    for size, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if abs(count) >= 0.9995 * size:
+            scaled = count / size
+            return f"{scaled:.{0 if abs(scaled) >= 99.95 else 1}f} {unit}"
+    return f"{count:.0f} B"
+
+
+def seconds_text(seconds: float | None) -> str:
+    """A duration in the unit a person would say."""
+    if seconds is None:
+        return "–"
+    if seconds < 0.9995:
+        return f"{1000 * seconds:.3g} ms"
+    if seconds < 119.5:
+        return f"{seconds:.3g} s"
+    if seconds < 7170:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def shortened(text: str, width: int) -> str:
+    """At most `width` characters, cut in the middle: the ends of a variant's name tell it from its neighbours."""
+    if len(text) <= width:
+        return text
+    if width < 3:
+        return text[:width]
+    head = (width - 1) // 2
+    return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"

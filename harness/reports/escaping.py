@@ -1,0 +1,100 @@
+"""Text that others wrote (names, error messages) made safe for each format that it is printed in."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "'": r"\textquotesingle{}",
+    "`": r"\textasciigrave{}",
+    "−": r"\ensuremath{-}",
+    "–": r"\textendash{}",
+    "—": r"\textemdash{}",
+    "…": r"\ldots{}",
+    "Δ": r"\ensuremath{\Delta}",
+    "α": r"\ensuremath{\alpha}",
+    "×": r"\ensuremath{\times}",
+    "±": r"\ensuremath{\pm}",
+    "·": r"\textperiodcentered{}",
+    "→": r"\ensuremath{\to}",
+    "≤": r"\ensuremath{\le}",
+    "≥": r"\ensuremath{\ge}",
+    "√": r"\ensuremath{\surd}",
+    "’": "'",
+    "‘": "`",
+    "“": "``",
+    "”": "''",
+}
+_BREAK_AFTER = frozenset("-._/,:=")
+_LONGEST_UNBROKEN = 14
+
+_MARKDOWN = re.compile(r"([\\`*_\[\]|~#$])")
+
+
+def clean(text: str) -> str:
+    """One line of printable text: control characters, colour codes, surrogates and bidirectional overrides are gone."""
+    text = re.sub(r"\x1b\[[0-9;?]*[ -/]*[@-~]", "", str(text))
+    kept = (" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text)
+    return " ".join("".join(c for c in kept if unicodedata.category(c) not in ("Cs", "Cf", "Co", "Cn")).split())
+
+
+def latex(text: str, breakable: bool = False) -> str:
+    """For LaTeX's text mode under pdflatex.
+
+    A character outside Latin-1 that is not in the table above becomes its code point, `[U+4E2D]`: pdflatex stops at
+    characters that its fonts lack.
+
+    Args:
+        text: anything.
+        breakable: allow line breaks inside words (long names in narrow columns).
+    """
+    pieces = []
+    unbroken = 0
+    for character in clean(text):
+        if character in _LATEX:
+            pieces.append(_LATEX[character])
+        elif ord(character) < 0x7F or 0xC0 <= ord(character) <= 0xFF:
+            pieces.append(character)
+        else:
+            pieces.append(f"[U+{ord(character):04X}]")
+        unbroken = 0 if character == " " else unbroken + 1
+        if breakable and (character in _BREAK_AFTER or unbroken >= _LONGEST_UNBROKEN):
+            pieces.append(r"\allowbreak{}")
+            unbroken = 0
+    return "".join(pieces)
+
+
+def markdown(text: str) -> str:
+    """For a line or a table cell of GitHub's Markdown: no formatting, no HTML, no column of its own."""
+    text = clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKDOWN.sub(r"\\\1", text)
+
+
+def code(text: str) -> str:
+    """A code span of Markdown; its fence is longer than any run of backticks in the text."""
+    text = clean(text)
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def spreadsheet(text: str) -> str:
+    """For a CSV cell of free text: what a spreadsheet would run as a formula is quoted with an apostrophe."""
+    text = clean(text)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text

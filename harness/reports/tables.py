@@ -1,0 +1,149 @@
+"""The verdict table, in Markdown, LaTeX and CSV.
+
+Digits follow the intervals by the rule of `harness.reports.digits.decimals`: as many as the interval's width supports,
+and enough that no bound prints as the limit it is judged against. The CSV holds the numbers unrounded.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+
+from harness.reports import escaping
+from harness.reports.answer import metric
+from harness.reports.digits import with_interval
+from harness.spec.schema import Gate
+from harness.verdicts.model import ComparisonVerdict, Verdicts
+
+CSV_COLUMNS = (
+    *("spec", "variant", "reference", "goal", "exact", "verdict", "n_pairs", "look"),
+    *("metric", "reference_metric", "variant_metric", "delta_pp", "delta_lower_pp", "delta_upper_pp"),
+    *("accuracy_state", "more_seeds", "speedup", "speedup_lower", "speedup_upper", "blocks", "speed_state"),
+    *("reference_epoch_s", "variant_epoch_s", "memory_ratio", "memory_lower", "memory_upper", "memory_state"),
+    *("reference_bytes", "variant_bytes", "estimated_bytes", "patch", "reason"),
+)
+
+
+def headings(gate: Gate) -> list[str]:
+    """Of the verdict table; the metric's name follows the gate."""
+    return ["variant", f"Δ {metric(gate)}, pp [CI]", "speed-up [CI]", "memory ratio [CI]", "verdict", "why"]
+
+
+def verdict_cells(comparison: ComparisonVerdict, gate: Gate) -> list[str]:
+    """One row, plain text, by `headings`."""
+    return [
+        comparison.variant,
+        accuracy_text(comparison, gate),
+        speed_text(comparison, gate),
+        memory_text(comparison, gate),
+        comparison.verdict,
+        comparison.reason,
+    ]
+
+
+def accuracy_text(comparison: ComparisonVerdict, gate: Gate) -> str:
+    """Change of the metric in percentage points, with its interval."""
+    accuracy = comparison.accuracy
+    if accuracy is None:
+        return "–"
+    if accuracy.identical:
+        return "0 (identical)"
+    return with_interval(accuracy.delta_pp, accuracy.ci_pp, -gate.max_drop_pp, signed=True)
+
+
+def speed_text(comparison: ComparisonVerdict, gate: Gate) -> str:
+    """Reference over variant in seconds an epoch: above 1 is faster."""
+    return with_interval(comparison.speed.ratio, comparison.speed.ci, 1.0, gate.min_speedup)
+
+
+def memory_text(comparison: ComparisonVerdict, gate: Gate) -> str:
+    """Reference over variant in peak bytes: above 1 is smaller."""
+    memory = comparison.memory
+    interval = None if memory.exact else memory.ci
+    return with_interval(memory.ratio, interval, 1.0, gate.min_memory_saving)
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A GitHub table; every cell is escaped."""
+    from tabulate import tabulate
+
+    escaped = [[escaping.markdown(cell) or "–" for cell in row] for row in rows]
+    return tabulate(escaped, [escaping.markdown(h) for h in header], tablefmt="github", disable_numparse=True)
+
+
+def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]], columns: str, caption: str) -> str:
+    """A booktabs table over as many pages as it needs (packages booktabs, longtable, array); every cell is escaped.
+
+    Args:
+        header: headings.
+        rows: cells, plain text.
+        columns: LaTeX's column specification, one column a heading.
+        caption: plain text.
+    """
+    line = _latex_row(header, lambda text: rf"\textbf{{{escaping.latex(text)}}}")
+    body = "\n".join(_latex_row(row, lambda text: escaping.latex(text, breakable=True)) for row in rows)
+    top = f"\\toprule\n{line}\n\\midrule"
+    return (
+        f"\\begin{{longtable}}{{{columns}}}\n\\caption{{{escaping.latex(caption)}}}\\\\\n{top}\n\\endfirsthead\n"
+        f"{top}\n\\endhead\n\\bottomrule\n\\endfoot\n{body}\n\\end{{longtable}}\n"
+    )
+
+
+def _latex_row(cells: Sequence[str], escape: Callable[[str], str]) -> str:
+    return " & ".join(escape(cell) for cell in cells) + r" \\"
+
+
+def csv_table(verdicts: Verdicts) -> str:
+    """One line a comparison, and one for the control; numbers unrounded, empty where nothing was measured."""
+    file = io.StringIO()
+    writer = csv.DictWriter(file, CSV_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for comparison in verdicts.comparisons:
+        writer.writerow(_csv_row(comparison, verdicts))
+    control = verdicts.control
+    writer.writerow(
+        {"spec": verdicts.spec, "variant": "control", "verdict": control.state, "speedup": control.ratio}
+        | _bounds("speedup", control.ci)
+        | {"blocks": control.blocks, "memory_ratio": control.memory_ratio}
+        | _bounds("memory", control.memory_ci)
+        | {"reason": escaping.spreadsheet(control.reason)}
+    )
+    return file.getvalue()
+
+
+def _csv_row(c: ComparisonVerdict, verdicts: Verdicts) -> dict[str, object]:
+    row: dict[str, object] = {
+        "spec": verdicts.spec,
+        "variant": escaping.spreadsheet(c.variant),
+        "reference": escaping.spreadsheet(c.reference),
+        "goal": c.goal,
+        "exact": c.exact,
+        "verdict": c.verdict,
+        "n_pairs": c.n_pairs,
+        "metric": verdicts.gate.metric,
+        "patch": escaping.spreadsheet(json.dumps(c.patch, sort_keys=True)),
+        "reason": escaping.spreadsheet(c.reason),
+    }
+    if c.accuracy is not None:
+        row |= {
+            "look": c.accuracy.look,
+            "reference_metric": c.accuracy.baseline,
+            "variant_metric": c.accuracy.variant,
+            "delta_pp": c.accuracy.delta_pp,
+            "accuracy_state": c.accuracy.state,
+            "more_seeds": c.accuracy.more_seeds,
+        }
+        if c.accuracy.ci_pp is not None:
+            row |= {"delta_lower_pp": c.accuracy.ci_pp[0], "delta_upper_pp": c.accuracy.ci_pp[1]}
+    row |= {"speedup": c.speed.ratio, "blocks": c.speed.blocks, "speed_state": c.speed.state}
+    row |= {"reference_epoch_s": c.speed.reference_epoch_s, "variant_epoch_s": c.speed.variant_epoch_s}
+    row |= {"memory_ratio": c.memory.ratio, "memory_state": c.memory.state}
+    row |= {"reference_bytes": c.memory.reference_bytes, "variant_bytes": c.memory.variant_bytes}
+    row |= {"estimated_bytes": c.memory.estimated_bytes}
+    return row | _bounds("speedup", c.speed.ci) | _bounds("memory", c.memory.ci)
+
+
+def _bounds(name: str, interval: tuple[float, float] | None) -> dict[str, object]:
+    return {} if interval is None else {f"{name}_lower": interval[0], f"{name}_upper": interval[1]}
