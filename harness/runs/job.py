@@ -1,0 +1,275 @@
+"""A variant's quality job: its seeds and those of its reference, look by look, until the accuracy is decided."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from harness.graphs.graph import GraphMeta
+from harness.plan.ids import run_id
+from harness.plan.model import Cell, VariantPlan
+from harness.records.record import Record
+from harness.records.results import Parity, SeedRun, VariantResult
+from harness.records.store import RecordStore
+from harness.runs.lease import Device, lease_device
+from harness.runs.remaining import Remaining
+from harness.runs.request import RunRequest
+from harness.runs.supervisor import ENGINE, Engine, ForkServer, run_one
+from harness.runs.version import ENGINE_VERSION
+from harness.spec.errors import InputError, Problem
+
+Decide = Callable[[list[float | None], list[float | None], bool, int | None], bool]
+Progress = Callable[[str], None]
+
+MAX_FAILURES = 2  # of one cell: a second failure says that more seeds would cost as much and fail as well
+
+
+def to_stderr(line: str) -> None:
+    """Progress where nothing better is at hand: plain lines."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def run_variant(
+    plan: VariantPlan,
+    graph_path: Path,
+    results: Path,
+    decide: Decide,
+    progress: Progress = to_stderr,
+    engine: Engine = ENGINE,
+) -> VariantResult:
+    """Train the seeds of a variant and, where they are missing, of its reference; one process a run.
+
+    At each look the variant's seeds ``first … first + look - 1`` run, then the reference's; an exact variant's parity
+    check runs once, after the first look. Then `decide` says whether more seeds are needed. A failed run leaves its
+    record and the look's other seeds still run, but no further look follows, and a cell that failed twice runs no more
+    seeds: those are absent from the result. The baseline's own job has no reference: its first look's seeds run.
+
+    Args:
+        plan: the variant.
+        graph_path: folder of the prepared graph.
+        results: folder of all results; records go to ``results/runs``.
+        decide: ``(reference, variant, predictions_equal, test_nodes) -> bool``, the gate's metric in seed order (None
+            for a failed run, and only seeds that both tried); True when decided.
+        progress: called with a line when a run is done.
+
+    Raises:
+        InputError: the graph is not prepared, the device is not there, the disk is full.
+        ServerFault: a fault of the harness.
+    """
+    meta = read_meta(graph_path)
+    with (
+        lease_device(plan.device, progress) as device,
+        ForkServer(plan.quality_threads, device, engine) as server,
+    ):
+        job = _Job(plan, graph_path, meta, RecordStore(results / "runs", progress), server, device, progress)
+        job.run(decide)
+        return job.result()
+
+
+@dataclass
+class _Job:
+    plan: VariantPlan
+    graph_path: Path
+    meta: GraphMeta
+    store: RecordStore
+    server: ForkServer
+    device: Device
+    progress: Progress
+    variant: dict[int, Record] = field(default_factory=dict)  # by seed
+    reference: dict[int, Record] = field(default_factory=dict)
+    parity: Parity | None = None
+    remaining: Remaining = field(default_factory=Remaining)
+
+    def run(self, decide: Decide) -> None:
+        looks = self.plan.seeds.looks if self.plan.reference is not None else self.plan.seeds.looks[:1]
+        for look in looks:
+            if not self._look(look) or self.plan.reference is None:
+                return
+            if decide(*self._pairs(), self.meta.test_nodes):
+                return
+
+    def _look(self, seeds: int) -> bool:
+        """Run what this look still misses; False when a run failed, so that no further look makes sense."""
+        first = self.plan.seeds.first
+        wanted = range(first, first + seeds)
+        self._run_seeds(self.plan.cell, wanted, self.variant)
+        if self.plan.reference is not None:
+            self._run_seeds(self.plan.reference, [s for s in wanted if s in self.variant], self.reference)
+            self._check_parity()
+        return all(r.status == "ok" for r in (*self.variant.values(), *self.reference.values()))
+
+    def _run_seeds(self, cell: Cell, seeds: Iterable[int], records: dict[int, Record]) -> None:
+        seeds = list(seeds)
+        for seed in seeds:
+            if seed in records:
+                continue
+            if sum(r.status != "ok" for r in records.values()) >= MAX_FAILURES:
+                self.progress(f"{cell.name}: {MAX_FAILURES} runs failed; its other seeds are not run")
+                return
+            request = self._request(cell, seed)
+            there = self.store.has(request.run_id)
+            records[seed] = run_one(
+                request,
+                store=self.store,
+                server=self.server,
+                limits=self.plan.limits,
+                estimated_bytes=cell.estimate.memory_bytes,
+                data={"fingerprint": self.meta.fingerprint},
+                say=self.progress,
+            )
+            self._tell(cell, records[seed], seeds, there)
+
+    def _tell(self, cell: Cell, record: Record, seeds: list[int], there: bool) -> None:
+        seconds = self.remaining.saw(record)
+        position = seeds.index(record.seed) + 1
+        left = sum(not self.store.has(run_id) for run_id in self._ids_of_look(len(seeds)))
+        metric = self._metric(record)
+        words = [
+            f"{cell.name} seed {position}/{len(seeds)} {record.status}",
+            f"{metric:.3f}" if metric is not None else record.message,
+            "was there" if there else f"{seconds:.1f}s",
+        ]
+        line = " ".join(w for w in words if w)
+        estimate = self.remaining.words(left)
+        self.progress(f"{line} · {estimate}" if estimate else line)
+
+    def _ids_of_look(self, seeds: int) -> list[str]:
+        cells = [c for c in (self.plan.cell, self.plan.reference) if c is not None]
+        first = self.plan.seeds.first
+        return [self._request(c, s).run_id for c in cells for s in range(first, first + seeds)]
+
+    def _request(self, cell: Cell, seed: int) -> RunRequest:
+        return make_request(
+            self.plan, cell, seed, self.graph_path, self.meta, self.device, self.plan.quality_threads, purpose="quality"
+        )
+
+    def _metric(self, record: Record) -> float | None:
+        return None if record.metrics is None else getattr(record.metrics.test, self.plan.gate.metric)
+
+    def _pairs(self) -> tuple[list[float | None], list[float | None], bool]:
+        """The metric of reference and variant over the seeds that both tried, and whether all predictions agree."""
+        seeds = [s for s in sorted(self.variant) if s in self.reference]
+        reference = [self._metric(self.reference[s]) for s in seeds]
+        variant = [self._metric(self.variant[s]) for s in seeds]
+        hashes = [(_predictions(self.reference[s]), _predictions(self.variant[s])) for s in seeds]
+        return reference, variant, bool(hashes) and all(a is not None and a == b for a, b in hashes)
+
+    def _check_parity(self) -> None:
+        """The exact variant against its reference, once, where at least one of its runs is ok."""
+        runs = (*self.variant.values(), *self.reference.values())
+        ran = {r.cell_id for r in runs if r.status == "ok"}
+        if not self.plan.exact or self.parity is not None or self.plan.reference is None:
+            return
+        if not {self.plan.cell.cell_id, self.plan.reference.cell_id} <= ran:
+            return
+        seed = self.plan.seeds.first
+        requests = [self._request(self.plan.reference, seed), self._request(self.plan.cell, seed)]
+        log = self.store.root / "logs" / f"{requests[1].run_id}.parity.log"
+        ending = self.server.call(self.server.engine.parity, requests, log, self.plan.limits)
+        if ending.outcome is not None:
+            self.parity = Parity.model_validate(ending.outcome)
+        else:
+            note = f"the check did not end ({ending.status}): {ending.message}"
+            self.parity = Parity(max_abs_logit=0.0, max_abs_difference=0.0, gradient_cosine=0.0, ok=False, note=note)
+        state = "ok" if self.parity.ok else "NOT ok"
+        self.progress(f"{self.plan.cell.name} parity {state}" + (f": {self.parity.note}" if self.parity.note else ""))
+
+    def result(self) -> VariantResult:
+        reference = self.plan.reference
+        ok = [r for r in self.variant.values() if r.status == "ok"] or list(self.variant.values())
+        return VariantResult(
+            variant=self.plan.cell.name,
+            cell_id=self.plan.cell.cell_id,
+            reference=None if reference is None else reference.name,
+            reference_cell_id=None if reference is None else reference.cell_id,
+            runs=[self._seed_run(r) for _, r in sorted(self.variant.items())],
+            reference_runs=[self._seed_run(r) for _, r in sorted(self.reference.items())],
+            parity=self.parity,
+            test_nodes=self.meta.test_nodes,
+            fingerprint=self.meta.fingerprint,
+            threads=self.plan.quality_threads,
+            device=self.device.kind,
+            environment=ok[0].environment if ok else {},
+        )
+
+    def _seed_run(self, record: Record) -> SeedRun:
+        metrics = record.metrics
+        return SeedRun(
+            seed=record.seed,
+            run_id=record.run_id,
+            status=record.status,
+            metric=self._metric(record),
+            predictions_sha256=_predictions(record),
+            best_epoch=None if metrics is None else metrics.best_epoch,
+            epochs=None if metrics is None else metrics.epochs,
+            message=record.message,
+        )
+
+
+def make_request(
+    plan: VariantPlan,
+    cell: Cell,
+    seed: int,
+    graph_path: Path,
+    meta: GraphMeta,
+    device: Device,
+    threads: int,
+    **special: Any,
+) -> RunRequest:
+    """One run of a cell, with its id.
+
+    Args:
+        special: `purpose`, and for timing the epochs; `extra` enters the id alone.
+    """
+    extra = special.pop("extra", "")
+    identity = run_id(
+        cell.cell_id,
+        purpose=special["purpose"],
+        seed=seed,
+        fingerprint=meta.fingerprint,
+        device_kind=device.kind,
+        threads=threads,
+        torch_version=version("torch"),
+        engine_version=str(ENGINE_VERSION),
+        extra=extra,
+    )
+    return RunRequest(
+        run_id=identity,
+        cell_id=cell.cell_id,
+        seed=seed,
+        model=cell.model,
+        training=cell.training,
+        options=cell.options,
+        graph_path=str(graph_path),
+        spec_dir=plan.spec_dir,
+        device=device.name,
+        threads=threads,
+        **special,
+    )
+
+
+def read_meta(graph_path: Path) -> GraphMeta:
+    """``graph.json`` of a prepared graph.
+
+    Raises:
+        InputError: it is not there, or another version's.
+    """
+    path = graph_path / "graph.json"
+    try:
+        return GraphMeta.model_validate_json(path.read_text())
+    except FileNotFoundError:
+        raise InputError(Problem(str(path), "no such file: the graph is not prepared; run `harness prepare`")) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        why = f"not a prepared graph of this version ({'.'.join(map(str, first['loc']))}: {first['msg']})"
+        raise InputError(Problem(str(path), f"{why}; delete the folder and prepare it again")) from None
+
+
+def _predictions(record: Record) -> str | None:
+    return None if record.metrics is None else record.metrics.predictions_sha256

@@ -1,0 +1,281 @@
+"""A timing job: reference, variant, variant, reference in fresh processes, alone, until the speed is decided."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.graphs.graph import GraphMeta
+from harness.plan.model import Cell, VariantPlan
+from harness.records.record import Record, Stages
+from harness.records.results import Block, TimedProcess, TimingResult
+from harness.records.store import RecordStore
+from harness.runs.job import Progress, make_request, read_meta, to_stderr
+from harness.runs.lease import Device, alone_on_machine, lease_device
+from harness.runs.load import PATIENCE_S, OtherLoad, too_loaded, wait_for_quiet
+from harness.runs.remaining import Remaining
+from harness.runs.supervisor import ENGINE, Engine, ForkServer, run_one
+
+Decide = Callable[[list[float], int], bool]
+Arm = Literal["reference", "variant"]
+
+ORDER: tuple[Arm, ...] = ("reference", "variant", "variant", "reference")  # a drift over the block cancels
+_PAIRS = ((0, 1), (3, 2))  # positions of a reference and the variant beside it
+
+
+def time_variant(
+    plan: VariantPlan,
+    graph_path: Path,
+    results: Path,
+    decide: Decide,
+    progress: Progress = to_stderr,
+    engine: Engine = ENGINE,
+    patience_s: float = PATIENCE_S,
+) -> TimingResult:
+    """Time a variant against its reference, in blocks, up to the look at which it is decided.
+
+    Each block runs reference, variant, variant, reference, each in a fresh process with the block's seed, and gives two
+    log ratios: of the first pair and of the second. `decide` is asked only at looks, never between. A block is repeated
+    when other processes loaded the machine while it ran, never for its ratio; when the repeats of the plan are used up
+    it is kept and marked. A plan without reference, and the control, time the baseline against itself.
+
+    Args:
+        plan: the variant.
+        graph_path: folder of the prepared graph.
+        results: folder of all results; records go to ``results/runs``, and none is ever used twice.
+        decide: ``(log_ratios, look_index) -> bool``; log ratios of peak memory where the goal is memory.
+        progress: called with a line when a block is done, or waits.
+        patience_s: how long to wait for a quiet machine before a block, seconds.
+
+    Returns:
+        Status ``dnf`` when a process of the variant fails, ``skipped`` when one of the reference does.
+
+    Raises:
+        InputError: the graph is not prepared, the device is not there, the disk is full.
+        ServerFault: a fault of the harness.
+    """
+    meta = read_meta(graph_path)
+    with (
+        alone_on_machine(progress),
+        lease_device(plan.device, progress) as device,
+        ForkServer(plan.timing_threads, device, engine) as server,
+    ):
+        server.start()  # its imports must not fall into the first block's time
+        store = RecordStore(results / "runs", progress)
+        job = _Job(plan, graph_path, meta, store, server, device, progress, patience_s)
+        job.run(decide)
+        return job.result()
+
+
+class _Failed(Exception):
+    """A process of a block failed; the block is not finished."""
+
+    def __init__(self, arm: Arm, record: Record) -> None:
+        super().__init__(f"{record.status}: {record.message}" if record.message else record.status)
+        self.arm = arm
+
+
+@dataclass
+class _Job:
+    plan: VariantPlan
+    graph_path: Path
+    meta: GraphMeta
+    store: RecordStore
+    server: ForkServer
+    device: Device
+    progress: Progress
+    patience_s: float
+    # A timing is never taken from the store: each job's ids are its own.
+    nonce: str = field(default_factory=lambda: uuid.uuid4().hex)
+    blocks: list[Block] = field(default_factory=list)
+    records: list[list[Record]] = field(default_factory=list)  # of each block kept, in ORDER
+    repeats_left: int = 0
+    failed: _Failed | None = None
+    remaining: Remaining = field(default_factory=Remaining)
+
+    @property
+    def reference(self) -> Cell:
+        return self.plan.reference or self.plan.cell
+
+    def run(self, decide: Decide) -> None:
+        self.repeats_left = self.plan.timing.max_repeats
+        for index, ratios in enumerate(self.plan.timing.looks):
+            while len(self.blocks) * 2 < ratios:
+                try:
+                    self._block(len(self.blocks), ratios // 2)
+                except _Failed as failed:
+                    self.failed = failed
+                    self.progress(f"{self.plan.cell.name} timing stopped: the {failed.arm} failed, {failed}")
+                    return
+            judged = self._memory_ratios() if self.plan.goal == "memory" else self._log_ratios()
+            if len(judged) >= ratios and decide(judged, index):
+                return
+
+    def _block(self, index: int, blocks: int) -> None:
+        """Time one block, again while the machine is loaded and repeats are left, and keep it."""
+        repeats = 0
+        while True:
+            records, others = self._attempt(index, repeats)
+            loaded = too_loaded(others, self.plan.timing_threads)
+            if not loaded or self.repeats_left == 0:
+                break
+            self.repeats_left -= 1
+            repeats += 1
+            self.progress(f"block {index + 1} is repeated: others kept {others:.1f} CPUs busy")
+        processes = [_timed(arm, record) for arm, record in zip(ORDER, records, strict=True)]
+        self.blocks.append(
+            Block(index=index, processes=processes, other_load=round(others, 3), repeats=repeats, disturbed=loaded)
+        )
+        self.records.append(records)
+        self._tell(index, blocks, loaded, others)
+
+    def _attempt(self, index: int, attempt: int) -> tuple[list[Record], float]:
+        """Records of one try at a block, in ORDER, and the load of others meanwhile, CPUs.
+
+        Raises:
+            _Failed: a process failed.
+        """
+        wait_for_quiet(self.plan.timing_threads, self.progress, self.patience_s)
+        load, records = OtherLoad(), []
+        for position, arm in enumerate(ORDER):
+            record = self._process(index, attempt, position, arm)
+            records.append(record)
+            if record.status != "ok":
+                self.blocks.append(self._unfinished(index, attempt, records, load.read()))
+                raise _Failed(arm, record)
+        return records, load.read()
+
+    def _process(self, index: int, attempt: int, position: int, arm: Arm) -> Record:
+        cell = self.reference if arm == "reference" else self.plan.cell
+        request = make_request(
+            self.plan,
+            cell,
+            self.plan.seeds.first + index,
+            self.graph_path,
+            self.meta,
+            self.device,
+            self.plan.timing_threads,
+            purpose="timing",
+            warmup_epochs=self.plan.timing.warmup_epochs,
+            timed_epochs=self.plan.timing.epochs,
+            extra=f"{self.reference.name}:{self.plan.cell.name}:{index}:{position}:{attempt}:{self.nonce}",
+        )
+        record = run_one(
+            request,
+            store=self.store,
+            server=self.server,
+            limits=self.plan.limits,
+            estimated_bytes=cell.estimate.memory_bytes,
+            data={"fingerprint": self.meta.fingerprint},
+            say=self.progress,
+        )
+        self.remaining.saw(record)
+        return record
+
+    def _unfinished(self, index: int, repeats: int, records: list[Record], others: float) -> Block:
+        processes = [_timed(arm, record) for arm, record in zip(ORDER, records, strict=False)]
+        return Block(index=index, processes=processes, other_load=round(others, 3), repeats=repeats)
+
+    def _tell(self, index: int, blocks: int, loaded: bool, others: float) -> None:
+        first, second = _log_ratios(self.blocks[-1])
+        line = f"{self.plan.cell.name} block {index + 1}/{blocks} ratios {math.exp(first):.3f} {math.exp(second):.3f}"
+        if loaded:
+            line += f", disturbed: others kept {others:.1f} CPUs busy"
+        estimate = self.remaining.words(len(ORDER) * (blocks - index - 1))
+        self.progress(f"{line} · {estimate}" if estimate else line)
+
+    def _log_ratios(self) -> list[float]:
+        return [ratio for block in self._finished() for ratio in _log_ratios(block)]
+
+    def _memory_ratios(self) -> list[float]:
+        return [ratio for block in self._finished() for ratio in _memory_ratios(block)]
+
+    def _finished(self) -> list[Block]:
+        return self.blocks[: len(self.records)]
+
+    def _of(self, arm: Arm) -> list[Record]:
+        return [r for records in self.records for a, r in zip(ORDER, records, strict=True) if a == arm]
+
+    def result(self) -> TimingResult:
+        of_variant, of_reference = self._of("variant"), self._of("reference")
+        last = of_variant[-1] if of_variant else None
+        return TimingResult(
+            variant=self.plan.cell.name,
+            reference=self.reference.name,
+            status="ok" if self.failed is None else ("dnf" if self.failed.arm == "variant" else "skipped"),
+            reason="" if self.failed is None else _reason(self.failed),
+            blocks=self.blocks,
+            log_ratios=self._log_ratios(),
+            memory_log_ratios=self._memory_ratios(),
+            memory_exact=_exact(of_reference) and _exact(of_variant),
+            reference_stages=_mean_stages(of_reference),
+            variant_stages=_mean_stages(of_variant),
+            preprocess_s=_preprocess_s(of_variant),
+            estimated_bytes=self.plan.cell.estimate.memory_bytes,
+            counters={} if last is None else last.counters,
+            threads=self.plan.timing_threads,
+            device=self.device.kind,
+            environment=self.server.environment if last is None else last.environment,
+        )
+
+
+def _reason(failed: _Failed) -> str:
+    return str(failed) if failed.arm == "variant" else f"the reference failed: {failed}"
+
+
+def _timed(arm: Arm, record: Record) -> TimedProcess:
+    return TimedProcess(
+        arm=arm,
+        run_id=record.run_id,
+        status=record.status,
+        epoch_s=record.epoch_s,
+        peak_bytes=None if record.memory is None else record.memory.peak_bytes,
+        message=record.message,
+    )
+
+
+def _log_ratios(block: Block) -> tuple[float, float]:
+    """log(reference / variant) of the median epoch, for the block's first and second half."""
+    medians = [statistics.median(p.epoch_s) for p in block.processes]
+    first, second = (math.log(medians[a] / medians[b]) for a, b in _PAIRS)
+    return first, second
+
+
+def _memory_ratios(block: Block) -> list[float]:
+    """log(reference / variant) of the peaks; none where a process had no peak over its base to speak of."""
+    peaks = [p.peak_bytes for p in block.processes]
+    if not all(peak is not None and peak > 0 for peak in peaks):
+        return []
+    return [math.log(peaks[a] / peaks[b]) for a, b in _PAIRS]  # type: ignore[operator]  # checked above
+
+
+def _exact(records: list[Record]) -> bool:
+    """Whether the allocator's bytes never varied within an arm."""
+    peaks = {r.memory.peak_bytes for r in records if r.memory is not None and r.memory.kind == "cuda_allocated"}
+    return len(records) > 0 and len(peaks) == 1 and all(r.memory is not None for r in records)
+
+
+def _mean_stages(records: list[Record]) -> Stages | None:
+    found = [r.stages for r in records if r.stages is not None]
+    if not found:
+        return None
+    return Stages(**{name: statistics.fmean(getattr(s, name) for s in found) for name in Stages.model_fields})
+
+
+def _preprocess_s(records: list[Record]) -> dict[str, float]:
+    """Median of each one-off cost: the counters ``partition_s``, ``cache_fill_s``, …"""
+    names = sorted({name for r in records for name in _one_off_costs(r.counters)})
+    return {name: statistics.median(_values(records, name)) for name in names}
+
+
+def _one_off_costs(counters: dict[str, Any]) -> Iterable[str]:
+    return (name for name, value in counters.items() if name.endswith("_s") and isinstance(value, int | float))
+
+
+def _values(records: list[Record], name: str) -> list[float]:
+    return [float(r.counters[name]) for r in records if name in r.counters]
