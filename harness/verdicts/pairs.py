@@ -12,6 +12,7 @@ from harness.spec.schema import Gate
 from harness.verdicts.accuracy import Judgement, judge_pairs
 from harness.verdicts.model import Accuracy, FailedRun, SeedDifference
 from harness.verdicts.non_inferiority import collapse_bound, paired_differences
+from harness.verdicts.wording import plural
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,15 @@ class _Pair:
     @property
     def undefined(self) -> bool:
         """Both runs ended well, but the metric does not exist on this test set."""
-        return any(run.status == "ok" and run.metric is None for run in (self.reference, self.variant))
+        runs = (self.reference, self.variant)
+        return all(run.status == "ok" for run in runs) and any(run.metric is None for run in runs)
+
+    @property
+    def dnf(self) -> bool:
+        """The variant failed though the reference ran, or diverged, whatever the reference did."""
+        if self.variant.status == "ok":
+            return False
+        return self.reference.status == "ok" or self.variant.status == "diverged"
 
 
 def judge_quality(result: VariantResult, gate: Gate, looks: Sequence[int]) -> Quality:
@@ -54,9 +63,9 @@ def judge_quality(result: VariantResult, gate: Gate, looks: Sequence[int]) -> Qu
         test_nodes=result.test_nodes,
         identical=lambda positions: _identical(pairs[i] for i in positions),
     )
-    outcome, why = _outcome(pairs, judgement, undefined=len(_pairs(result)) - len(pairs))
+    outcome, why = _outcome(result, pairs, judgement)
     notes = _notes(result, pairs, judgement, gate)
-    return Quality(outcome, why, judgement, _accuracy(pairs, judgement), notes)
+    return Quality(outcome, why, judgement, _accuracy(result, pairs, judgement), notes)
 
 
 def failed_runs(arm: Literal["reference", "variant"], runs: Iterable[SeedRun]) -> list[FailedRun]:
@@ -100,25 +109,26 @@ def _identical(pairs: Iterable[_Pair]) -> bool:
 
 
 def _outcome(
-    pairs: Sequence[_Pair], judgement: Judgement, undefined: int
+    result: VariantResult, pairs: Sequence[_Pair], judgement: Judgement
 ) -> tuple[Literal["ran", "dnf", "enables"], str]:
-    if judgement.failed_at is not None:
-        failed = pairs[judgement.failed_at]
-        return "dnf", f"seed {failed.seed} ended as {_ending(failed.variant)}, though the reference ran"
-    # Seeds that the reference failed are no pairs; a variant that diverges there did not finish all the same.
-    seen = pairs if not judgement.decided else pairs[: judgement.seen]
-    diverged = next((p for p in seen if p.variant.status == "diverged"), None)
-    if diverged is not None:
-        return "dnf", f"seed {diverged.seed} ended as {_ending(diverged.variant)}"
-    if not pairs:
-        return ("ran", "") if undefined else ("dnf", "no seed was run by both the variant and its reference")
-    if any(p.reference.status == "ok" for p in pairs):
+    # Beyond a decision nothing counts. Before it, a seed that the reference failed is no pair, yet may be a dnf.
+    seen = pairs[: judgement.seen] if judgement.decided else pairs
+    failed = next((p for p in seen if p.dnf), None)
+    if failed is not None:
+        though = ", though the reference ran" if failed.reference.status == "ok" else ""
+        return "dnf", f"seed {failed.seed} ended as {_ending(failed.variant)}{though}"
+    if not result.runs or not result.reference_runs:
+        return "dnf", "no seed was run by both the variant and its reference"
+    reference_ran = any(run.status == "ok" for run in result.reference_runs)
+    broken = next((run for run in result.runs if run.status != "ok"), None)
+    if reference_ran and any(run.status == "ok" for run in result.runs):
         return "ran", ""
-    count = "the only seed" if len(pairs) == 1 else f"all {len(pairs)} seeds"
-    broken = next((p for p in pairs if p.variant.status != "ok"), None)
+    # One arm never ran to its end. A cell that keeps failing is given up before its last seed.
+    count = plural(len(result.reference_runs), "seed")
     if broken is not None:
-        return "dnf", f"seed {broken.seed} ended as {_ending(broken.variant)}, and the reference failed on {count} too"
-    return "enables", f"the reference failed on {count} ({_ending(pairs[0].reference)}) and the variant ran on them"
+        too = "" if reference_ran else f", and the reference failed on {count} too"
+        return "dnf", f"seed {broken.seed} ended as {_ending(broken)}{too}"
+    return "enables", f"the reference failed on {count} ({_ending(result.reference_runs[0])}) and the variant ran"
 
 
 def _ending(run: SeedRun) -> str:
@@ -137,13 +147,13 @@ def _notes(result: VariantResult, pairs: Sequence[_Pair], judgement: Judgement, 
     return tuple(notes)
 
 
-def _accuracy(pairs: Sequence[_Pair], judgement: Judgement) -> Accuracy:
+def _accuracy(result: VariantResult, pairs: Sequence[_Pair], judgement: Judgement) -> Accuracy:
     seeds = _differences(pairs, judgement)
     shown = [s for s in seeds if s.counted] or seeds
     # Without a pair there is no difference to show, but still what either arm reached.
-    reference = [s.reference for s in shown] or [m for p in pairs if (m := _metric(p.reference)) is not None]
-    variant = [s.variant for s in shown] or [m for p in pairs if (m := _metric(p.variant)) is not None]
-    ran_well = bool(pairs) and all(p.variant.status == "ok" for p in pairs)
+    reference = [s.reference for s in shown] or _reached(result.reference_runs)
+    variant = [s.variant for s in shown] or _reached(result.runs)
+    ran_well = bool(result.runs) and all(run.status == "ok" for run in result.runs)
     return Accuracy(
         baseline=_mean(reference),
         variant=_mean(variant),
@@ -156,7 +166,7 @@ def _accuracy(pairs: Sequence[_Pair], judgement: Judgement) -> Accuracy:
         more_seeds=judgement.more_seeds,
         identical=judgement.identical,
         seeds=seeds,
-        collapse_rate_below=collapse_bound(len(pairs)) if ran_well else None,
+        collapse_rate_below=collapse_bound(len(result.runs)) if ran_well else None,
     )
 
 
@@ -172,6 +182,10 @@ def _differences(pairs: Sequence[_Pair], judgement: Judgement) -> list[SeedDiffe
                 SeedDifference(seed=pair.seed, reference=reference, variant=variant, delta_pp=d, counted=i in counted)
             )
     return found
+
+
+def _reached(runs: Iterable[SeedRun]) -> list[float]:
+    return [m for run in runs if (m := _metric(run)) is not None]
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -48,7 +48,7 @@ def verdict(f: Findings, gate: Gate) -> tuple[Verdict, str]:
     accuracy, gain = accuracy_phrase(f.quality, gate, f.looks), gain_phrase(f, gate)
     if f.quality.accuracy.state == "fail":
         return "reject", _sentence(accuracy, gain)
-    if f.exact and f.parity is not None and not f.parity.ok:
+    if f.exact and f.parity is not None and _contradicts(f.parity):
         return "reject", _sentence(_contradiction(f.parity), accuracy, gain)
     if _goal_state(f) in ("no-gain", "loss"):
         return "no-gain", _sentence(gain, accuracy)
@@ -100,6 +100,8 @@ def _open_questions(f: Findings, gate: Gate) -> list[str]:
         found.append(accuracy_phrase(f.quality, gate, f.looks))
     if f.exact and f.parity is None:
         found.append("declared exact, but parity was not checked")
+    elif f.exact and f.parity is not None and not f.parity.ok:
+        found.append(f"declared exact, but parity is not known: {f.parity.note}")
     state = _goal_state(f)
     if state == "unknown":
         found.append(_unknown_gain(f, gate))
@@ -144,6 +146,12 @@ def _more(a: Accuracy, looks: tuple[int, ...]) -> str:
     if last or a.look + a.more_seeds > looks[-1]:
         return f"{roughly}, which takes a new spec with fresh seeds"
     return roughly
+
+
+def _contradicts(parity: Parity) -> bool:
+    """A check that measured a difference; one that did not end measured nothing and says why in its note."""
+    measured_nothing = parity.max_abs_logit == 0.0 and parity.max_abs_difference == 0.0 and parity.note != ""
+    return not parity.ok and not measured_nothing
 
 
 def _contradiction(parity: Parity) -> str:

@@ -1,0 +1,255 @@
+"""The accuracy gate: vectors, looks, failures, and what it promises about errors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.verdicts import judge
+from harness.verdicts.accuracy import Judgement
+from harness.verdicts.non_inferiority import collapse_bound, non_inferiority, paired_differences, resolution
+from harness.verdicts.sequential import alpha_per_look
+
+BASELINE = 0.70
+LOOKS = [5, 10, 20]
+
+
+def judge_d(d_pp: list[float], **kwargs: object) -> Judgement:
+    """One variant that differs from a baseline of .70 by these percentage points."""
+    variant = [BASELINE + d / 100.0 for d in d_pp]
+    return judge([BASELINE] * len(d_pp), {"v": variant}, **kwargs)["v"]  # type: ignore[arg-type]
+
+
+VECTORS = [
+    # d, one look: state, LB, UB, more; first of three looks: state, LB, UB, more
+    ([0.1, -0.2, 0.0, -0.3, 0.2], ("pass", -0.2377, 0.1577, None), ("pass", -0.3144, 0.2344, None)),
+    ([0.1, -0.7, 0.4, -0.9, 0.3], ("inconclusive", -0.7304, 0.4104, 16), ("inconclusive", -0.9518, 0.6318, 23)),
+    ([-1.2, -0.9, -1.4, -0.8, -1.1], ("fail", -1.3076, -0.8524, None), ("fail", -1.3960, -0.7640, None)),
+    ([-0.5] * 5, ("inconclusive", -0.5, -0.5, None), ("inconclusive", -0.5, -0.5, None)),
+]
+
+
+@pytest.mark.parametrize(("d", "one_look", "first_look"), VECTORS)
+def test_vectors(d: list[float], one_look: tuple, first_look: tuple) -> None:
+    for looks, (state, lower, upper, more) in ((None, one_look), (LOOKS, first_look)):
+        judged = judge_d(d, looks=looks)
+        assert (judged.state, judged.more_seeds, judged.look) == (state, more, 5)
+        assert judged.lower_pp == pytest.approx(lower, abs=5e-5)
+        assert judged.upper_pp == pytest.approx(upper, abs=5e-5)
+
+
+def test_half_a_node_is_the_smallest_spread() -> None:
+    small = judge_d([0.0] * 3, looks=None, test_nodes=100)
+    large = judge_d([0.0] * 3, looks=None, test_nodes=1000)
+    assert (small.state, large.state) == ("inconclusive", "pass")
+    assert small.lower_pp == pytest.approx(-0.8429, abs=5e-5)
+    assert large.lower_pp == pytest.approx(-0.0843, abs=5e-5)
+
+
+def test_identical_predictions_pass_on_any_test_set() -> None:
+    test = non_inferiority([0.0] * 3, alpha=0.05, test_nodes=10, identical=True)
+    assert (test.state, test.lower_pp, test.identical) == ("pass", 0.0, True)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_fewer_than_three_pairs_are_invalid(n: int) -> None:
+    judged = judge_d([0.0] * n, looks=None)
+    assert (judged.state, judged.lower_pp, judged.upper_pp, judged.more_seeds) == ("invalid", None, None, None)
+
+
+def test_fewer_than_the_first_look_are_invalid() -> None:
+    judged = judge_d([0.0] * 4, looks=LOOKS)
+    assert (judged.state, judged.look) == ("invalid", None)
+
+
+def test_bounds_are_compared_strictly_after_rounding() -> None:
+    # 0.695 − 0.70 is −0.50000000000000044 in floats: it must not count as a larger drop.
+    assert paired_differences([0.70], [0.695]) == [-0.5]
+    assert non_inferiority([100 * (0.695 - 0.70)] * 3).state == "inconclusive"
+    assert non_inferiority([-0.3] * 7, max_drop_pp=0.3).state == "inconclusive"
+
+
+def test_between_looks_the_last_completed_one_counts() -> None:
+    d = VECTORS[1][0]
+    at_seven, at_five = judge_d([*d, -3.0, -3.0], looks=LOOKS), judge_d(d, looks=LOOKS)
+    assert (at_seven.look, at_seven.lower_pp) == (5, at_five.lower_pp)
+
+
+def test_a_variant_that_fails_where_the_baseline_ran_is_never_dropped() -> None:
+    fine = [0.70, 0.71, 0.70, 0.71, 0.70, 0.71]
+    for gone in (None, math.nan, np.float64("nan")):
+        broken = [*fine[:3], gone, *fine[4:]]
+        judged = judge([0.70] * 6, {"v": broken})["v"]
+        assert (judged.state, judged.failed_at) == ("dnf", 3)
+        assert judge(broken, {"v": fine})["v"].pairs == (0, 1, 2, 4, 5)  # the baseline's failure is no pair
+
+
+def test_a_failure_after_the_decision_is_ignored() -> None:
+    assert judge([0.70] * 6, {"v": [0.71, 0.70, 0.71, 0.70, 0.71, None]})["v"].state == "pass"
+
+
+def test_lists_of_unequal_length_use_the_seeds_that_both_have() -> None:
+    assert judge([0.70] * 9, {"v": [0.70] * 6})["v"] == judge([0.70] * 6, {"v": [0.70] * 6})["v"]
+
+
+@pytest.mark.parametrize("accuracies", [[71.0] * 5, [-0.1] * 5, [math.inf] * 5])
+def test_accuracies_are_fractions(accuracies: list[float]) -> None:
+    with pytest.raises(ValueError, match=r"v\[0\].*fractions in \[0, 1\]"):
+        judge([0.7] * 5, {"v": accuracies})
+
+
+@pytest.mark.parametrize("looks", [[], [2, 5], [10, 5], [5, 5]])
+def test_bad_looks_are_refused(looks: list[int]) -> None:
+    with pytest.raises(ValueError, match="looks must increase"):
+        judge([0.7] * 20, {"v": [0.7] * 20}, looks=looks)
+
+
+def test_no_variants_and_no_baseline() -> None:
+    assert judge([0.7] * 5, {}) == {}
+    assert judge([], {"v": []})["v"].state == "invalid"
+
+
+def test_arrays_are_as_good_as_lists() -> None:
+    judged = judge(np.full(5, 0.7), {"v": np.full(5, 0.7)})["v"]
+    assert judged.state == "pass"
+    assert isinstance(judged.lower_pp, float)
+
+
+PROBABLE = st.floats(-2.0, 2.0).map(lambda x: round(x, 3))
+
+
+@given(st.lists(PROBABLE, min_size=3, max_size=25), st.floats(-0.2, 0.2).map(lambda x: round(x, 3)))
+@settings(max_examples=60, deadline=None)
+def test_a_constant_added_to_both_arms_changes_nothing(d: list[float], shift: float) -> None:
+    baseline = [0.5 + 0.001 * i for i in range(len(d))]
+    variant = [b + x / 100.0 for b, x in zip(baseline, d, strict=True)]
+    moved = judge([b + shift for b in baseline], {"v": [v + shift for v in variant]}, looks=[3, 10])["v"]
+    assert moved == judge(baseline, {"v": variant}, looks=[3, 10])["v"]
+
+
+@given(st.lists(PROBABLE, min_size=10, max_size=10), st.lists(PROBABLE, min_size=0, max_size=20))
+@settings(max_examples=60, deadline=None)
+def test_seeds_beyond_the_decision_are_ignored(d: list[float], later: list[float]) -> None:
+    judged = judge_d(d, looks=[5, 10, 20])
+    if judged.decided:
+        assert judge_d([*d, *later], looks=[5, 10, 20]) == judged
+
+
+@given(st.lists(PROBABLE, min_size=5, max_size=5), st.permutations(range(4)))
+@settings(max_examples=30, deadline=None)
+def test_variants_do_not_see_each_other(d: list[float], order: list[int]) -> None:
+    arms = {f"v{i}": [BASELINE + (x + i) / 100.0 for x in d] for i in range(4)}
+    together = judge([BASELINE] * 5, {f"v{i}": arms[f"v{i}"] for i in order})
+    for name, values in arms.items():
+        assert together[name] == judge([BASELINE] * 5, {name: values})[name]
+
+
+@given(st.lists(PROBABLE, min_size=5, max_size=5), st.floats(0.0, 1.0))
+@settings(max_examples=60, deadline=None)
+def test_a_larger_allowance_never_turns_a_pass_into_less(d: list[float], extra: float) -> None:
+    if judge_d(d, looks=None).state == "pass":
+        assert judge_d(d, looks=None, max_drop_pp=0.5 + extra).state == "pass"
+
+
+def test_resolution_of_coras_test_set() -> None:
+    cora = resolution(1000)
+    assert cora.max_drop_nodes == 5.0
+    assert cora.sampling_error_pp == (pytest.approx(0.447, abs=1e-3), pytest.approx(1.0))
+    with pytest.raises(ValueError, match="at least one node"):
+        resolution(0)
+
+
+def test_collapse_bound() -> None:
+    assert collapse_bound(5) == pytest.approx(1 - 0.05**0.2)
+    assert collapse_bound(5) == pytest.approx(0.451, abs=1e-3)
+    assert collapse_bound(0) == 1.0
+
+
+# What the gate promises, by simulation
+
+
+def shares(mean: float, sd: float, looks: list[int], alpha: float, draws: int = 20_000) -> dict[str, float]:
+    """Shares of pass and fail and the seeds used, with looks replayed; vectorised over the draws."""
+    rng = np.random.default_rng(20_240_501)
+    d = rng.normal(mean, sd, (draws, looks[-1]))
+    state, used = np.full(draws, "inconclusive", dtype=object), np.full(draws, looks[-1])
+    running = np.ones(draws, dtype=bool)
+    for n in looks:
+        m, s = d[:, :n].mean(axis=1), d[:, :n].std(axis=1, ddof=1)
+        half = non_inferiority(list(d[0, :n]), alpha=alpha)
+        t = (half.mean_pp - half.lower_pp) * math.sqrt(n) / half.sd_pp  # the package's own quantile
+        for name, hit in (("pass", m - t * s / np.sqrt(n) > -0.5), ("fail", m + t * s / np.sqrt(n) < -0.5)):
+            now = running & hit
+            state[now], used[now] = name, n
+            running &= ~hit
+    return {name: float(np.mean(state == name)) for name in ("pass", "fail")} | {"seeds": float(used.mean())}
+
+
+ONE_LOOK = [
+    (3, 0.2, 0.85),
+    (5, 0.3, 0.92),
+    (5, 0.5, 0.58),
+    (5, 1.0, 0.24),
+    (10, 0.5, 0.90),
+    (10, 1.0, 0.43),
+    (20, 1.0, 0.70),
+]
+
+
+@pytest.mark.parametrize(("n", "sd", "chance"), ONE_LOOK)
+def test_chance_to_pass_at_no_drop(n: int, sd: float, chance: float) -> None:
+    assert shares(0.0, sd, [n], 0.05)["pass"] == pytest.approx(chance, abs=0.015)
+
+
+@pytest.mark.parametrize(
+    ("mean", "sd", "what", "chance"),
+    [
+        (0.0, 0.35, "pass", 1.00),
+        (0.0, 0.5, "pass", 0.99),
+        (0.0, 0.7, "pass", 0.85),
+        (-0.2, 0.35, "pass", 0.95),
+        (-0.2, 0.5, "pass", 0.73),
+        (-0.2, 0.7, "pass", 0.46),
+        (-0.3, 0.35, "pass", 0.688),  # by 200,000 draws with scipy.stats; the others to two digits
+        (-0.3, 0.5, "pass", 0.43),
+        (-0.3, 0.7, "pass", 0.26),
+        (-1.0, 0.35, "fail", 1.00),
+        (-1.0, 0.5, "fail", 0.99),
+        (-1.0, 0.7, "fail", 0.86),
+    ],
+)
+def test_chances_with_three_looks(mean: float, sd: float, what: str, chance: float) -> None:
+    assert shares(mean, sd, LOOKS, alpha_per_look(LOOKS))[what] == pytest.approx(chance, abs=0.015)
+
+
+@pytest.mark.parametrize(("sd", "seeds"), [(0.35, 7), (0.5, 10), (0.7, 14)])
+def test_seeds_used_at_no_drop(sd: float, seeds: int) -> None:
+    assert shares(0.0, sd, LOOKS, alpha_per_look(LOOKS))["seeds"] == pytest.approx(seeds, abs=0.6)
+
+
+@pytest.mark.parametrize("looks", [[5], LOOKS])
+def test_a_drop_of_exactly_the_allowance_passes_one_time_in_twenty(looks: list[int]) -> None:
+    assert 0.04 < shares(-0.5, 0.5, looks, alpha_per_look(looks))["pass"] < 0.06
+
+
+def test_the_simulation_agrees_with_the_gate_itself() -> None:
+    # The vectorised replay above stands for `judge`: the same draws, one by one, give the same shares.
+    rng = np.random.default_rng(20_240_501)
+    d = rng.normal(-0.3, 0.5, (300, 20))
+    states = [judge_d(list(row), looks=LOOKS).state for row in d]
+    share = shares(-0.3, 0.5, LOOKS, judge_d(list(d[0]), looks=LOOKS).alpha, draws=300)
+    assert share["pass"] == pytest.approx(states.count("pass") / 300)
+    assert share["fail"] == pytest.approx(states.count("fail") / 300)
+
+
+def test_small_test_sets_do_not_pass_by_coincidence() -> None:
+    # 100 test nodes and a true drop of 0.5 pp: differences of whole nodes often coincide in three runs.
+    rng = np.random.default_rng(7)
+    d = rng.binomial(3, 0.5, (2000, 3)) - 2.0  # whole nodes of 100 nodes, mean −0.5 pp
+    with_floor = np.mean([non_inferiority(list(row), test_nodes=100).state == "pass" for row in d])
+    without = np.mean([non_inferiority(list(row)).state == "pass" for row in d])
+    assert with_floor < 0.06 < without
