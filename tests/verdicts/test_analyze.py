@@ -1,0 +1,465 @@
+"""Results to verdicts: the first that applies, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.plan.model import Comparison
+from harness.records.record import Stages
+from harness.records.results import TimingResult, VariantResult
+from harness.spec.options import Training
+from harness.spec.schema import Gate
+from harness.verdicts.analyze import analyze
+from harness.verdicts.model import ComparisonVerdict, Verdicts
+from tests.verdicts.results import (
+    BROKEN_PARITY,
+    FAILING,
+    FAST,
+    PARITY,
+    PASSING,
+    SAME,
+    UNDECIDED,
+    baseline_of,
+    plan_of,
+    quality_of,
+    skipped,
+    timing_of,
+)
+
+SLOW = [0.84, 0.85, 0.83, 0.84]
+FLAT = [1.00, 1.01, 1.00, 1.01]
+WIDE = [0.90, 1.30, 1.00, 1.20]
+
+
+def verdicts_of(
+    quality: VariantResult | None,
+    timing: TimingResult | None,
+    *,
+    comparison: Comparison | None = None,
+    control: TimingResult | None = None,
+    baseline: VariantResult | None = None,
+    **plan: Any,
+) -> Verdicts:
+    """All verdicts where one variant `v` is compared."""
+    variants = {"baseline": baseline or baseline_of()} | ({"v": quality} if quality is not None else {})
+    timings = {"control": control or timing_of("control", SAME)} | ({"v": timing} if timing is not None else {})
+    return analyze(plan_of(comparison or Comparison(variant="v"), **plan), variants, timings)
+
+
+def verdict_of(*args: Any, **kwargs: Any) -> ComparisonVerdict:
+    (found,) = verdicts_of(*args, **kwargs).comparisons
+    return found
+
+
+# The order of verdicts
+
+
+def test_accept() -> None:
+    found = verdict_of(quality_of("v", PASSING), timing_of("v", FAST))
+    assert found.verdict == "accept"
+    assert found.reason == "accuracy −0.04 pp [−0.31, +0.23] passes; 1.41 times as fast [1.38, 1.45]"
+    assert found.accuracy is not None
+    assert (found.accuracy.look, found.n_pairs, found.accuracy.state) == (5, 5, "pass")
+    assert found.accuracy.delta_pp == pytest.approx(-0.04)
+    assert found.accuracy.variant == pytest.approx(0.6996)
+    assert found.accuracy.level == pytest.approx(1 - 2 * 0.0208, abs=1e-3)
+    assert found.accuracy.collapse_rate_below == pytest.approx(0.451, abs=1e-3)
+    assert (found.speed.state, found.speed.blocks) == ("gain", 2)
+    assert found.speed.level == pytest.approx(0.983, abs=1e-3)
+
+
+def test_reject_comes_before_the_gain() -> None:
+    found = verdict_of(quality_of("v", FAILING), timing_of("v", FAST))
+    assert found.verdict == "reject"
+    assert found.reason.startswith("accuracy −1.08 pp [−1.40, −0.76] fails: the drop is larger than 0.5 pp")
+
+
+@pytest.mark.parametrize(("ratios", "state"), [(FLAT, "no-gain"), (SLOW, "loss")])
+def test_no_gain_comes_before_an_undecided_accuracy(ratios: list[float], state: str) -> None:
+    found = verdict_of(quality_of("v", UNDECIDED), timing_of("v", ratios))
+    assert (found.verdict, found.speed.state) == ("no-gain", state)
+
+
+def test_inconclusive_accuracy_asks_for_more_seeds() -> None:
+    found = verdict_of(quality_of("v", UNDECIDED), timing_of("v", FAST))
+    assert found.verdict == "inconclusive"
+    assert "undecided after 5 seeds, roughly 23 more needed, which takes a new spec with fresh seeds" in found.reason
+    assert found.accuracy is not None
+    assert found.accuracy.more_seeds == 23
+
+
+def test_inconclusive_speed() -> None:
+    found = verdict_of(quality_of("v"), timing_of("v", WIDE))
+    assert found.verdict == "inconclusive"
+    assert "undecided: the interval straddles 1.05" in found.reason
+
+
+def test_skipped_with_its_reason() -> None:
+    found = analyze(plan_of(skipped=[skipped("gat-spmm", "gat gains nothing from spmm")]), {}, {})
+    (comparison,) = found.comparisons
+    assert (comparison.verdict, comparison.reason) == ("skipped", "gat gains nothing from spmm")
+
+
+def test_identical_predictions() -> None:
+    same = quality_of("v", [0.0] * 5)
+    same = same.model_copy(update={"runs": [r.model_copy(update={"predictions_sha256": "h"}) for r in same.runs]})
+    same = same.model_copy(
+        update={"reference_runs": [r.model_copy(update={"predictions_sha256": "h"}) for r in same.reference_runs]}
+    )
+    # On 20 test nodes no five differences of zero would pass; equal predictions do.
+    tiny = same.model_copy(update={"test_nodes": 20})
+    found = verdict_of(tiny, timing_of("v"), baseline=baseline_of(test_nodes=20))
+    assert found.verdict == "accept"
+    assert found.reason.startswith("predictions are identical on all 5 seeds")
+
+
+# Failures
+
+
+@pytest.mark.parametrize("status", ["oom", "timeout", "diverged", "error", "unsupported", "killed"])
+def test_a_variant_that_fails_where_the_baseline_ran_is_dnf(status: str) -> None:
+    found = verdict_of(quality_of("v", metrics=[0.7, 0.7, status, 0.7, 0.7]), timing_of("v"))
+    assert found.verdict == "dnf"
+    assert found.reason == f"seed 2 ended as {status}: {status} in epoch 3, though the reference ran"
+    assert [(f.arm, f.seed, f.status) for f in found.failed] == [("variant", 2, status)]
+    assert found.accuracy is not None
+    assert found.accuracy.collapse_rate_below is None
+
+
+def test_a_baseline_that_cannot_run_is_enabled_by_the_variant() -> None:
+    found = verdict_of(quality_of("v", reference=["oom", "oom"]), timing_of("v", [], status="skipped", reason="oom"))
+    assert found.verdict == "enables"
+    assert found.reason == "the reference failed on 2 seeds (oom: oom in epoch 3) and the variant ran, reaching 70.0 %"
+
+
+def test_both_failing_is_dnf() -> None:
+    found = verdict_of(quality_of("v", metrics=["oom", "oom"], reference=["oom", "oom"]), None)
+    assert found.verdict == "dnf"
+    assert "the reference failed on 2 seeds too" in found.reason
+
+
+def test_a_variant_that_diverges_where_the_reference_failed_is_dnf() -> None:
+    quality = quality_of("v", metrics=[0.7, "diverged", 0.7, 0.7, 0.7, 0.7], reference=[0.7, "oom", 0.7, 0.7, 0.7, 0.7])
+    assert verdict_of(quality, timing_of("v")).verdict == "dnf"
+
+
+def test_seeds_that_the_reference_failed_form_no_pair() -> None:
+    found = verdict_of(quality_of("v", reference=[0.7, "killed", 0.7, 0.7, 0.7]), timing_of("v"))
+    assert (found.verdict, found.n_pairs) == ("inconclusive", 4)
+    assert found.reason.startswith(
+        "4 complete pairs of the 5 that the first look needs (the reference failed on 1 of 5"
+    )
+
+
+def test_missing_results_are_dnf() -> None:
+    assert verdict_of(None, None).reason == "no results: the variant's job left no file"
+    assert verdict_of(None, timing_of("v")).verdict == "dnf"
+    empty = quality_of("v", metrics=[], reference=[])
+    assert verdict_of(empty, timing_of("v")).verdict == "dnf"
+
+
+def test_a_failure_beyond_the_decision_is_ignored() -> None:
+    metrics = [0.70 + d / 100 for d in PASSING]
+    assert verdict_of(quality_of("v", metrics=[*metrics, "oom"]), timing_of("v")).verdict == "accept"
+
+
+def test_a_variant_that_fails_while_timed_is_dnf() -> None:
+    found = verdict_of(quality_of("v"), timing_of("v", [], status="dnf", reason="oom: 3 GB asked"))
+    assert (found.verdict, found.reason) == ("dnf", "failed while it was timed: oom: 3 GB asked")
+
+
+@pytest.mark.parametrize(
+    "timing", [None, timing_of("v", []), timing_of("v", FAST[:2]), timing_of("v", [], status="skipped", reason="r")]
+)
+def test_without_enough_timing_nothing_is_accepted(timing: TimingResult | None) -> None:
+    found = verdict_of(quality_of("v"), timing)
+    assert (found.verdict, found.speed.ratio) == ("inconclusive", None)
+    assert "speed unknown" in found.reason
+    assert verdict_of(quality_of("v", FAILING), timing).verdict == "reject"
+
+
+def test_one_pair_decides_nothing() -> None:
+    found = verdict_of(quality_of("v", [0.0]), timing_of("v"))
+    assert found.verdict == "inconclusive"
+    assert found.reason.startswith("1 complete pair of the 5 that the first look needs")
+
+
+def test_a_metric_that_does_not_exist_says_so() -> None:
+    undefined = quality_of("v", metrics=[None] * 5, reference=[None] * 5)
+    found = verdict_of(undefined, timing_of("v"), gate=Gate(metric="roc_auc"))
+    assert found.verdict == "inconclusive"
+    assert "roc_auc is undefined on 5 seeds: a class is missing from the test split" in found.reason
+
+
+# The control
+
+
+@pytest.mark.parametrize("control", [[1.10, 1.11, 1.09, 1.10], [0.60, 1.60, 0.70, 1.50], [1.0, 1.0]])
+def test_a_noisy_or_missing_control_accepts_nothing(control: list[float]) -> None:
+    found = verdicts_of(quality_of("v"), timing_of("v"), control=timing_of("control", control))
+    (comparison,) = found.comparisons
+    assert comparison.verdict == "inconclusive"
+    assert found.control.state == ("missing" if len(control) == 2 else "noisy")
+    assert found.control.reason in found.warnings
+    assert found.recommended == []
+
+
+def test_a_control_that_was_never_timed() -> None:
+    found = analyze(
+        plan_of(Comparison(variant="v")), {"v": quality_of("v"), "baseline": baseline_of()}, {"v": timing_of("v")}
+    )
+    assert found.control.state == "missing"
+    assert found.comparisons[0].verdict == "inconclusive"
+
+
+def test_a_wide_control_still_shows_large_gains() -> None:
+    control = timing_of("control", [0.97, 1.03, 0.98, 1.02])
+    small, large = [1.09, 1.10, 1.09, 1.10], [3.0, 3.1, 3.0, 3.1]
+    assert verdict_of(quality_of("v"), timing_of("v", small), control=control).verdict == "inconclusive"
+    assert verdict_of(quality_of("v"), timing_of("v", large), control=control).verdict == "accept"
+
+
+def test_a_noisy_control_rejects_all_the_same() -> None:
+    noisy = timing_of("control", [1.10, 1.11, 1.09, 1.10])
+    assert verdict_of(quality_of("v", FAILING), timing_of("v"), control=noisy).verdict == "reject"
+
+
+# Memory as the goal
+
+
+def test_memory_goal() -> None:
+    goal = Comparison(variant="v", goal="memory")
+    saved = timing_of("v", SLOW, memory=[1.50, 1.52, 1.51, 1.50])
+    found = verdict_of(quality_of("v"), saved, comparison=goal)
+    assert (found.verdict, found.memory.state) == ("accept", "gain")
+    assert "peak memory 1.51 times smaller" in found.reason
+    assert "it trains 0.84 times as fast" in found.notes
+    assert verdict_of(quality_of("v"), timing_of("v", FAST, memory=SAME), comparison=goal).verdict == "no-gain"
+    larger = timing_of("v", FAST, memory=[0.5, 0.51, 0.5, 0.51])
+    assert verdict_of(quality_of("v"), larger, comparison=goal).verdict == "no-gain"
+
+
+def test_memory_gain_within_the_controls_spread_is_not_accepted() -> None:
+    goal = Comparison(variant="v", goal="memory")
+    control = timing_of("control", SAME, memory=[0.90, 1.10, 0.95, 1.08])
+    found = verdict_of(
+        quality_of("v"), timing_of("v", memory=[1.15, 1.16, 1.15, 1.16]), comparison=goal, control=control
+    )
+    assert found.verdict == "inconclusive"
+
+
+def test_a_control_without_memory_accepts_no_saving() -> None:
+    goal = Comparison(variant="v", goal="memory")
+    found = verdict_of(
+        quality_of("v"),
+        timing_of("v", memory=[1.50, 1.52, 1.51, 1.50]),
+        comparison=goal,
+        control=timing_of("control", SAME, memory=[]),
+    )
+    assert found.verdict == "inconclusive"
+    assert "the control's peak memory is missing" in found.reason
+
+
+def test_exact_bytes_need_two_ratios_only() -> None:
+    goal = Comparison(variant="v", goal="memory")
+    found = verdict_of(
+        quality_of("v"),
+        timing_of("v", FAST[:2], memory=[1.5, 1.5], memory_exact=True),
+        comparison=goal,
+        control=timing_of("control", SAME, memory=[1.0, 1.0], memory_exact=True),
+    )
+    assert found.verdict == "accept"
+    assert found.memory.ci == (pytest.approx(1.5), pytest.approx(1.5))
+
+
+# Exact variants
+
+
+def test_exact_variants_need_parity() -> None:
+    exact = Comparison(variant="v", exact=True)
+    assert verdict_of(quality_of("v", parity=PARITY), timing_of("v"), comparison=exact).verdict == "accept"
+    broken = verdict_of(quality_of("v", parity=BROKEN_PARITY), timing_of("v"), comparison=exact)
+    assert broken.verdict == "reject"
+    assert broken.reason.startswith("declared exact but differs: logits by 5.0e-02 of the largest")
+    unchecked = verdict_of(quality_of("v"), timing_of("v"), comparison=exact)
+    assert (unchecked.verdict, "parity was not checked" in unchecked.reason) == ("inconclusive", True)
+    no_end = BROKEN_PARITY.model_copy(
+        update={"max_abs_logit": 0.0, "max_abs_difference": 0.0, "note": "the check did not end (timeout): "}
+    )
+    assert verdict_of(quality_of("v", parity=no_end), timing_of("v"), comparison=exact).verdict == "inconclusive"
+
+
+# What may be compared
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"threads": 4}, "threads"),
+        ({"device": "cuda:0"}, "device"),
+        ({"fingerprint": "other"}, "data fingerprint"),
+        ({"test_nodes": 99}, "test nodes"),
+        ({"environment": {"torch": "2.6.0"}}, "torch"),
+    ],
+)
+def test_results_of_unlike_runs_are_not_compared(change: dict[str, Any], word: str) -> None:
+    found = verdict_of(quality_of("v", **change), timing_of("v"))
+    assert found.verdict == "inconclusive"
+    assert found.reason.startswith(f"not comparable: {word} of `v` is")
+    assert verdict_of(quality_of("v", FAILING, **change), timing_of("v")).verdict == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"threads": 1}, "threads"),
+        ({"device": "cuda"}, "device"),
+        ({"environment": {"torch": "2.13.0", "cpu": "another"}}, "cpu"),
+    ],
+)
+def test_timings_of_unlike_machines_are_not_compared(change: dict[str, Any], word: str) -> None:
+    found = verdict_of(quality_of("v"), timing_of("v", **change))
+    assert found.verdict == "inconclusive"
+    assert f"not comparable: {word}" in found.reason
+
+
+def test_which_of_several_equal_gpus_makes_no_difference() -> None:
+    found = analyze(
+        plan_of(Comparison(variant="v")),
+        {"v": quality_of("v", device="cuda:0"), "baseline": baseline_of(device="cuda:1")},
+        {"v": timing_of("v", device="cuda:1"), "control": timing_of("control", SAME, device="cuda:0")},
+    )
+    assert found.comparisons[0].verdict == "accept"
+
+
+# All together
+
+
+def test_nothing_accepted_recommends_nothing() -> None:
+    found = verdicts_of(quality_of("v", FAILING), timing_of("v"))
+    assert (found.recommended, found.recommended_patch) == ([], {})
+    assert found.recommended_note == "no variant was accepted"
+
+
+def test_all_failed_still_gives_a_row_each() -> None:
+    plan = plan_of(*(Comparison(variant=f"v{i}") for i in range(3)))
+    found = analyze(plan, {}, {})
+    assert [c.verdict for c in found.comparisons] == ["dnf"] * 3
+    assert (found.control.state, found.references, found.test_set) == ("missing", [], None)
+
+
+def test_of_two_values_for_one_option_the_larger_gain_is_recommended() -> None:
+    patches: dict[str, dict[str, Any]] = {
+        "a": {"sampling.fanout": [10, 5]},
+        "b": {"sampling.fanout": [5, 5]},
+        "c": {"precision": "fp16"},
+    }
+    plan = plan_of(*(Comparison(variant=name) for name in "abc"), patches=patches)
+    found = analyze(
+        plan,
+        {"baseline": baseline_of()} | {name: quality_of(name) for name in "abc"},
+        {
+            "control": timing_of("control", SAME),
+            "a": timing_of("a", FAST),
+            "b": timing_of("b", [2.0, 2.1, 2.0, 2.1]),
+            "c": timing_of("c", FAST),
+        },
+    )
+    assert found.recommended == ["b", "c"]
+    assert found.recommended_patch == {"sampling.fanout": [5, 5], "precision": "fp16"}
+    assert "a gives way to b" in found.recommended_note
+    assert "not confirmed" in found.recommended_note
+
+
+def test_leave_one_out_recommends_nothing_on_the_baseline() -> None:
+    found = verdicts_of(
+        quality_of("v", reference=[0.7] * 5),
+        timing_of("v"),
+        comparison=Comparison(variant="v", reference="all"),
+        design="leave-one-out",
+    )
+    assert found.comparisons[0].verdict == "accept"
+    assert found.recommended == []
+
+
+@given(st.permutations(["a", "b", "c", "d"]))
+@settings(max_examples=10, deadline=None)
+def test_the_order_of_variants_does_not_matter(order: list[str]) -> None:
+    d = {"a": PASSING, "b": UNDECIDED, "c": FAILING, "d": [0.0] * 5}
+    variants = {"baseline": baseline_of()} | {name: quality_of(name, d[name]) for name in order}
+    timings = {"control": timing_of("control", SAME)} | {name: timing_of(name) for name in order}
+    found = analyze(plan_of(*(Comparison(variant=name) for name in order)), variants, timings)
+    by_name = {c.variant: c.verdict for c in found.comparisons}
+    assert by_name == {"a": "accept", "b": "inconclusive", "c": "reject", "d": "accept"}
+    assert sorted(found.recommended) == ["a", "d"]
+
+
+def test_verdicts_survive_their_json() -> None:
+    found = verdicts_of(quality_of("v", parity=PARITY), timing_of("v"))
+    assert Verdicts.model_validate_json(found.model_dump_json()) == found
+
+
+# What stands beside the verdicts
+
+
+@pytest.mark.parametrize(
+    ("best_epoch", "training", "warned"),
+    [
+        (12, Training(epochs=12), True),
+        (11, Training(epochs=12), False),
+        (12, Training(epochs=12, selection="last"), False),
+        (10, Training(epochs=12, eval_every=5), True),
+        (None, Training(epochs=12), False),
+    ],
+)
+def test_training_that_still_climbs_is_warned_about(best_epoch: int | None, training: Training, warned: bool) -> None:
+    found = verdicts_of(quality_of("v", best_epoch=best_epoch), timing_of("v"), training=training)
+    assert any("still improving at its last epoch in `v`" in w for w in found.warnings) == warned
+
+
+def test_a_coarse_test_set_is_warned_about() -> None:
+    found = verdicts_of(quality_of("v", test_nodes=1000), timing_of("v"), baseline=baseline_of(test_nodes=1000))
+    assert found.test_set is not None
+    assert found.test_set.max_drop_nodes == 5.0
+    assert any("0.5 pp is 5 of 1,000 test nodes" in w and "0.45 to 1.00 pp" in w for w in found.warnings)
+
+
+def test_one_off_costs_and_the_epochs_that_earn_them_back() -> None:
+    timing = timing_of(
+        "v",
+        [2.0] * 4,
+        preprocess_s={"partition_s": 3.0, "cache_fill_s": 1.0},
+        reference_stages=Stages(sample_s=0.1, fetch_s=0.5, compute_s=0.3, update_s=0.1),
+    )
+    found = verdict_of(quality_of("v"), timing, patches={"v": {"features.cache_ratio": 0.3}})
+    assert found.costs.payoff_epochs == pytest.approx(8.0)
+    assert found.costs.targets == ["fetch"]
+    assert found.costs.ceiling == pytest.approx(2.0)
+    slower = timing_of("v", [0.5] * 4, preprocess_s={"partition_s": 3.0})
+    assert verdict_of(quality_of("v"), slower).costs.payoff_epochs is None
+
+
+def test_no_ceiling_where_an_option_changes_the_whole_step() -> None:
+    stages = Stages(sample_s=0.1, fetch_s=0.5, compute_s=0.3, update_s=0.1)
+    for patch in ({"batching": "cluster"}, {"features.cache_ratio": 0.3, "model.hidden": 8}):
+        found = verdict_of(quality_of("v"), timing_of("v", reference_stages=stages), patches={"v": patch})
+        assert found.costs.ceiling is None
+
+
+@pytest.mark.parametrize(("estimated", "off"), [(900_000, False), (400_000, True), (2_100_000, True), (None, False)])
+def test_memory_far_from_its_estimate_is_flagged(estimated: int | None, off: bool) -> None:
+    found = verdict_of(quality_of("v"), timing_of("v", estimated_bytes=estimated))
+    assert found.memory.estimate_off == off
+    assert found.memory.variant_bytes == 1_000_000
+
+
+def test_every_seed_is_shown_and_those_beyond_the_look_are_marked() -> None:
+    found = verdict_of(quality_of("v", [*PASSING, 5.0, 5.0]), timing_of("v"))
+    assert found.accuracy is not None
+    assert [s.counted for s in found.accuracy.seeds] == [True] * 5 + [False] * 2
+    assert [s.delta_pp for s in found.accuracy.seeds[:5]] == PASSING
+    assert found.accuracy.delta_pp == pytest.approx(-0.04)
