@@ -35,8 +35,8 @@ def warnings_of(
     if test_set is not None and plan.gate.metric == "accuracy" and test_set.max_drop_nodes < _COARSE_NODES:
         low, high = test_set.sampling_error_pp
         found.append(
-            f"{plan.gate.max_drop_pp:g} pp is {test_set.max_drop_nodes:.3g} of {test_set.nodes:,} test nodes, and chance "
-            f"alone moves a difference by {low:.2f} to {high:.2f} pp: the verdicts hold for this test set only"
+            f"{plan.gate.max_drop_pp:g} pp is {test_set.max_drop_nodes:.3g} of {test_set.nodes:,} test nodes, and "
+            f"chance alone moves a difference by {low:.2f} to {high:.2f} pp: the verdicts hold for this test set only"
         )
     disturbed = [c.variant for c in comparisons if c.speed.disturbed_blocks]
     if disturbed:
