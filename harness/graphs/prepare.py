@@ -77,11 +77,12 @@ def _build(dataset: Dataset, spec_dir: Path, building: Path, say: Progress) -> N
     say(f"reading {dataset.source}")
     raw = read_source(dataset, spec_dir, say)
     check_size(raw)
-    check_edges(raw)
     y, class_names, label_warnings = check_labels(raw)
+    check_edges(raw)
     split, kind = choose_split(dataset.split, raw, y, _split_file(dataset, spec_dir, raw))
     say(f"sorting {len(raw.source):,} edges of {len(y):,} nodes")
     csr = build_csr(raw.source, raw.target, len(y), undirected=dataset.undirected or raw.one_way)
+    edge_warnings = () if len(csr.indices) else ("there are no edges: every model is a plain network",)
     _enough_space(building, graph_bytes(len(y), len(csr.indices), raw.features.num_features))
     say(f"writing {raw.features.num_features} features")
     meta = write_graph(
@@ -94,7 +95,7 @@ def _build(dataset: Dataset, spec_dir: Path, building: Path, say: Progress) -> N
         kind=kind,
         dataset=dataset.model_dump(mode="json"),
         transform=dataset.transform,
-        warnings=(*raw.warnings, *label_warnings, *split_warnings(split, y, class_names)),
+        warnings=(*raw.warnings, *edge_warnings, *label_warnings, *split_warnings(split, y, class_names)),
     )
     write_meta(building, meta.model_copy(update={"prepare_s": round(time.perf_counter() - started, 3)}))
     say(f"prepared {meta.num_nodes:,} nodes, {meta.num_edges:,} edges in {time.perf_counter() - started:.1f} s")

@@ -12,6 +12,7 @@ import scipy.sparse
 from harness.graphs.faults import data_fault
 
 DAMAGED = (OSError, EOFError, zipfile.BadZipFile, zlib.error, KeyError)
+MAGIC = b"\x93NUMPY"
 PICKLED = "holds Python objects, which could run code when they are read; save plain arrays (numbers, strings)"
 
 
@@ -66,15 +67,15 @@ def read_npy(path: Path, key: str) -> np.ndarray:
         InputError: it is not an npy file, is damaged, or holds Python objects.
     """
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        with path.open("rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                raise data_fault(path, key, "is not an npy file (text, a pickle, or an npz); write it with numpy.save")
+        array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
-        text = str(error)
-        why = PICKLED if "object" in text.lower() else f"cannot be read as npy ({text}); write it with numpy.save"
+        why = PICKLED if "object" in str(error) else f"cannot be read as npy ({error}); write it with numpy.save"
         raise data_fault(path, key, why) from None
     except DAMAGED as error:
         raise data_fault(path, key, f"cannot be read as npy ({error}); write or copy it again") from None
-    if not isinstance(array, np.ndarray):
-        raise data_fault(path, key, "is an npz archive under the name of an npy file; name it .npz")
     return array
 
 

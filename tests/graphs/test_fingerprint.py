@@ -1,0 +1,53 @@
+"""The fingerprint is the content: same arrays, same fingerprint; any change, another."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.graphs import fingerprint as module
+
+ARRAYS = {
+    "indptr": np.array([0, 2, 2, 3]),
+    "indices": np.array([1, 2, 0], dtype=np.int32),
+    "x": np.arange(6, dtype=np.float32).reshape(3, 2),
+    "y": np.array([0, 1, -1]),
+    "train": np.array([0]),
+    "val": np.array([1]),
+    "test": np.array([], dtype=np.int64),
+}
+
+
+@pytest.mark.parametrize("name", [name for name, array in ARRAYS.items() if array.size])
+def test_one_changed_entry_changes_it(name: str) -> None:
+    changed = ARRAYS[name].copy()
+    changed.reshape(-1)[-1] += 1
+    assert module.fingerprint(ARRAYS | {name: changed}, 2) != module.fingerprint(ARRAYS, 2)
+
+
+def test_moving_a_node_between_parts_changes_it() -> None:
+    moved = {"train": np.array([0, 1]), "val": np.array([], dtype=np.int64)}
+    assert module.fingerprint(ARRAYS | moved, 2) != module.fingerprint(ARRAYS, 2)
+
+
+def test_shape_classes_and_builder_version_change_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = module.fingerprint(ARRAYS, 2)
+    assert module.fingerprint(ARRAYS | {"x": ARRAYS["x"].reshape(2, 3)}, 2) != whole
+    assert module.fingerprint(ARRAYS, 3) != whole
+    monkeypatch.setattr(module, "BUILDER_VERSION", module.BUILDER_VERSION + 1)
+    assert module.fingerprint(ARRAYS, 2) != whole
+
+
+def test_it_does_not_depend_on_how_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = module.fingerprint(ARRAYS, 2)
+    monkeypatch.setattr(module, "CHUNK_BYTES", 8)
+    assert module.fingerprint(dict(reversed(ARRAYS.items())), 2) == whole
+
+
+def test_order_of_the_edges_in_a_file_does_not_matter_and_a_feature_does(from_arrays, arrays) -> None:
+    one = from_arrays(arrays).meta.fingerprint
+    order = np.random.default_rng(0).permutation(40)
+    assert from_arrays(arrays | {"edge_index": arrays["edge_index"][:, order]}).meta.fingerprint == one
+    x = arrays["x"].copy()
+    x[3, 3] = np.nextafter(x[3, 3], np.float32(9))
+    assert from_arrays(arrays | {"x": x}).meta.fingerprint != one
