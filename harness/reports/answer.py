@@ -71,7 +71,7 @@ def answer(verdicts: Verdicts) -> str:
     enabling = [c for c in compared if c.verdict == "enables"]
     limit = f"{verdicts.gate.max_drop_pp:g} pp"
     if accepted:
-        names = _listed([f"{c.variant} ({gain(c)})" for c in accepted])
+        names = _listed([f"{shortened(c.variant, 40)} ({gain(c)})" for c in accepted])
         verb = "is" if len(accepted) == 1 else "are"
         return (
             f"{len(accepted)} of {plural(len(compared), 'variant')} {verb} worth having: {names}, "
@@ -84,7 +84,7 @@ def answer(verdicts: Verdicts) -> str:
 def gain(comparison: ComparisonVerdict) -> str:
     """The gain that the comparison's goal asks for."""
     if comparison.goal == "memory":
-        return f"memory down {fixed(comparison.memory.ratio, 2)} times"
+        return f"{fixed(comparison.memory.ratio, 2)} times less memory"
     return f"{fixed(comparison.speed.ratio, 2)} times as fast"
 
 
@@ -149,16 +149,17 @@ def unknowns(verdicts: Verdicts) -> list[str]:
     found = []
     if verdicts.control.state != "quiet":
         found.append(f"Whether gains are real: {sentence(verdicts.control.reason, capital=False)}")
-    for comparison in verdicts.comparisons:
-        if comparison.verdict not in ("dnf", "skipped", "enables"):
-            found += _open_questions(comparison, verdicts)
     accepted = sum(c.verdict == "accept" for c in verdicts.comparisons)
     if accepted > 1:
         found.append(
             sentence(verdicts.recommended_note)
             or "Whether the accepted variants hold together: each was compared alone."
         )
-    return found + [sentence(warning) for warning in verdicts.warnings]
+    found += [sentence(warning) for warning in verdicts.warnings]
+    for comparison in verdicts.comparisons:
+        if comparison.verdict not in ("dnf", "skipped", "enables"):
+            found += _open_questions(comparison, verdicts)
+    return found
 
 
 def _open_questions(comparison: ComparisonVerdict, verdicts: Verdicts) -> list[str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 MINUS = "\u2212"
 MOST_DECIMALS = 4
 
 
-def decimals(lower: float | None, upper: float | None, *limits: float, default: int = 2) -> int:
+def decimals(
+    lower: float | None, upper: float | None, *limits: float, default: int = 2, most: int = MOST_DECIMALS
+) -> int:
     """Decimals of a value and of its interval.
 
     The rule, of the Particle Data Group ("Review of Particle Physics", Introduction, section on rounding): take the
@@ -22,6 +25,7 @@ def decimals(lower: float | None, upper: float | None, *limits: float, default: 
         upper: upper bound.
         limits: values that the bounds are judged against.
         default: decimals where there is no interval, or one without width.
+        most: no more decimals than that (where columns are narrow), the exception apart.
 
     Returns:
         Decimals, 0 to 4.
@@ -34,7 +38,8 @@ def decimals(lower: float | None, upper: float | None, *limits: float, default: 
         leading = round(half / 10.0**exponent * 100)
         if leading >= 950:
             exponent, leading = exponent + 1, 100
-        places = min(max((1 if leading <= 354 else 0) - exponent, 0), MOST_DECIMALS)
+        places = max((1 if leading <= 354 else 0) - exponent, 0)
+    places = min(places, most)
     while places < MOST_DECIMALS and any(
         bound != limit and round(bound, places) == round(limit, places) for bound in known for limit in limits
     ):
@@ -57,12 +62,13 @@ def with_interval(
     interval: tuple[float | None, float | None] | list[float] | None,
     *limits: float,
     signed: bool = False,
+    most: int = MOST_DECIMALS,
 ) -> str:
     """`value [lower, upper]` by the rule of `decimals`; a dash where nothing was measured."""
     if value is None:
         return "–"
     lower, upper = interval if interval is not None else (None, None)
-    places = decimals(lower, upper, *limits)
+    places = decimals(lower, upper, *limits, most=most)
     if lower is None and upper is None:
         return fixed(value, places, signed)
     return f"{fixed(value, places, signed)} [{fixed(lower, places, signed)}, {fixed(upper, places, signed)}]"
@@ -92,11 +98,39 @@ def seconds_text(seconds: float | None) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def shortened(text: str, width: int) -> str:
-    """At most `width` characters, cut in the middle: the ends of a variant's name tell it from its neighbours."""
+def shortened(text: str, width: int, head: int | None = None) -> str:
+    """At most `width` characters, cut in the middle: the ends of a variant's name tell it from its neighbours.
+
+    Args:
+        text: anything.
+        width: characters.
+        head: characters kept before the cut; half of them by default.
+    """
     if len(text) <= width:
         return text
     if width < 3:
         return text[:width]
-    head = (width - 1) // 2
+    head = (width - 1) // 2 if head is None else head
     return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"
+
+
+def shortened_apart(names: Sequence[str], width: int) -> list[str]:
+    """`shortened`, with names that are cut alike told apart: by another place for the cut, else by a number."""
+    middle = (width - 1) // 2
+    for head in sorted(range(1, max(width - 2, 2)), key=lambda head: abs(head - middle)):
+        cut = [shortened(name, width, head) for name in names]
+        if len(set(cut)) == len(set(names)):
+            return cut
+    seen: dict[str, list[str]] = {}
+    for name in names:
+        alike = seen.setdefault(shortened(name, width), [])
+        if name not in alike:
+            alike.append(name)
+    return [_numbered(name, width, seen[shortened(name, width)]) for name in names]
+
+
+def _numbered(name: str, width: int, alike: list[str]) -> str:
+    if len(alike) == 1:
+        return shortened(name, width)
+    number = f"#{alike.index(name) + 1}"
+    return shortened(name, width - len(number)) + number if len(name) > width else name

@@ -12,7 +12,7 @@ from typing import Any
 from harness.plan.model import Plan
 from harness.records.record import Stages
 from harness.reports.answer import ORDER, metric
-from harness.reports.digits import bytes_text, fixed, seconds_text, shortened
+from harness.reports.digits import bytes_text, fixed, seconds_text, shortened, shortened_apart
 from harness.reports.escaping import clean
 from harness.reports.labels import CHARACTER_PX, Box, Label, place_labels, text_box
 from harness.spec.schema import Gate
@@ -40,7 +40,7 @@ SHAPES = {
     "dnf": "triangle-down",
     "skipped": "square",
 }
-STAGE_COLOURS = {"sample": "#0072b2", "fetch": "#8fc7ec", "compute": "#e69f00", "update": "#5f6a73"}
+STAGE_COLOURS = {"sample": "#0a66a8", "fetch": "#8fc7ec", "compute": "#e69f00", "update": "#5f6a73"}
 _STAGE_INK = {"sample": "#ffffff", "fetch": "#000000", "compute": "#000000", "update": "#ffffff"}
 _FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 
@@ -369,7 +369,7 @@ def _names_axis(names: Sequence[str], over_all: int) -> tuple[Any, int]:
     import altair as alt
 
     longest = 30 if over_all > PHONE else 16
-    cut = {name: shortened(name, longest) for name in names}
+    cut = dict(zip(names, shortened_apart(names, longest), strict=True))
     margin = round(max(len(text) for text in cut.values()) * CHARACTER_PX) + 12
     # The full name is the key, so that two names that are cut alike keep two rows.
     expression = _lookup(cut)

@@ -67,7 +67,7 @@ def place_labels(
 
 def _free_place(x: float, y: float, text: str, width: float, height: float, occupied: list[Box]) -> Box | None:
     wide = len(text) * CHARACTER_PX
-    for rise in (_GAP + 2, _GAP + 10, 0.0):
+    for rise in (_GAP + 2, 0.0):  # no farther: a name must not seem to belong to another point
         for left, middle in (
             (x + _GAP / 2, y - rise),
             (x + _GAP / 2, y + rise),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from harness.reports import escaping
 from harness.reports.answer import metric
-from harness.reports.digits import with_interval
+from harness.reports.digits import MOST_DECIMALS, with_interval
 from harness.spec.schema import Gate
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 
@@ -43,19 +43,19 @@ def verdict_cells(comparison: ComparisonVerdict, gate: Gate) -> list[str]:
     ]
 
 
-def accuracy_text(comparison: ComparisonVerdict, gate: Gate) -> str:
-    """Change of the metric in percentage points, with its interval."""
+def accuracy_text(comparison: ComparisonVerdict, gate: Gate, most: int = MOST_DECIMALS) -> str:
+    """Change of the metric in percentage points, with its interval, in no more than `most` decimals."""
     accuracy = comparison.accuracy
     if accuracy is None:
         return "–"
     if accuracy.identical:
         return "0 (identical)"
-    return with_interval(accuracy.delta_pp, accuracy.ci_pp, -gate.max_drop_pp, signed=True)
+    return with_interval(accuracy.delta_pp, accuracy.ci_pp, -gate.max_drop_pp, signed=True, most=most)
 
 
-def speed_text(comparison: ComparisonVerdict, gate: Gate) -> str:
+def speed_text(comparison: ComparisonVerdict, gate: Gate, most: int = MOST_DECIMALS) -> str:
     """Reference over variant in seconds an epoch: above 1 is faster."""
-    return with_interval(comparison.speed.ratio, comparison.speed.ci, 1.0, gate.min_speedup)
+    return with_interval(comparison.speed.ratio, comparison.speed.ci, 1.0, gate.min_speedup, most=most)
 
 
 def memory_text(comparison: ComparisonVerdict, gate: Gate) -> str:

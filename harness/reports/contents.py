@@ -1,0 +1,110 @@
+"""What every form of a report says, in plain text; each form adds its own markup and escapes what it prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.plan.model import Plan
+from harness.records.results import TimingResult, VariantResult
+from harness.reports.answer import MEANINGS, ORDER, answer, control_line, question, resolution_line, sentence, unknowns
+from harness.reports.details import (
+    Facts,
+    Failure,
+    command,
+    environment_facts,
+    facts,
+    failures,
+    method,
+    pair_rows,
+    reference_rows,
+    run_facts,
+    value_text,
+)
+from harness.reports.figures import Figure
+from harness.reports.tables import headings, verdict_cells
+from harness.verdicts.model import ComparisonVerdict, Verdict, Verdicts
+
+PAIR_HEADINGS = ("seed", "reference", "variant", "Δ, pp", "counted")
+REFERENCE_HEADINGS = ("reference", "runs", "mean", "spread over seeds (sd)", "failed")
+FAILURE_HEADINGS = ("variant", "run", "status", "reason")
+
+
+@dataclass(frozen=True)
+class VariantDetails:
+    """What stands behind one row of the verdict table."""
+
+    variant: str
+    verdict: Verdict
+    reason: str
+    facts: Facts
+    counters: Facts
+    pairs: list[list[str]]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A report."""
+
+    spec: str
+    description: str
+    question: str
+    answer: str
+    headings: list[str]
+    rows: list[list[str]]
+    meanings: list[tuple[Verdict, str]]
+    control: str
+    control_state: str
+    resolution: str
+    unknowns: list[str]
+    figures: Sequence[Figure]
+    details: list[VariantDetails]
+    references: list[list[str]]
+    failures: list[Failure]
+    method: list[str]
+    run: Facts
+    environment: Facts
+    command: str
+
+
+def contents_of(
+    plan: Plan,
+    verdicts: Verdicts,
+    variants: Mapping[str, VariantResult],
+    timings: Mapping[str, TimingResult],
+    drawn: Sequence[Figure],
+) -> Contents:
+    """Join plan, verdicts and results into what a report says."""
+    present = {c.verdict for c in verdicts.comparisons}
+    return Contents(
+        spec=plan.spec,
+        description=verdicts.description or plan.description,
+        question=question(plan, verdicts),
+        answer=answer(verdicts),
+        headings=headings(verdicts.gate),
+        rows=[verdict_cells(c, verdicts.gate) for c in verdicts.comparisons],
+        meanings=[(v, MEANINGS[v]) for v in ORDER if v in present],
+        control=control_line(verdicts),
+        control_state=verdicts.control.state,
+        resolution=resolution_line(verdicts),
+        unknowns=unknowns(verdicts),
+        figures=drawn,
+        details=[_details(c, verdicts) for c in verdicts.comparisons],
+        references=reference_rows(verdicts),
+        failures=failures(plan, verdicts, variants),
+        method=method(plan, verdicts),
+        run=run_facts(plan, verdicts, variants),
+        environment=environment_facts(verdicts, timings),
+        command=command(plan),
+    )
+
+
+def _details(comparison: ComparisonVerdict, verdicts: Verdicts) -> VariantDetails:
+    return VariantDetails(
+        variant=comparison.variant,
+        verdict=comparison.verdict,
+        reason=sentence(comparison.reason),
+        facts=facts(comparison, verdicts),
+        counters=[(name, value_text(value)) for name, value in sorted(comparison.counters.items())],
+        pairs=pair_rows(comparison),
+    )

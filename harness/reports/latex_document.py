@@ -1,0 +1,56 @@
+"""`report.tex`: the tables for a paper or a design review; compiles by itself, and each table can be lifted out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.reports.contents import FAILURE_HEADINGS, Contents
+from harness.reports.escaping import latex
+from harness.reports.tables import latex_table
+
+_PREAMBLE = r"""% Needs booktabs, longtable, array and geometry, which every TeX distribution has.
+\documentclass[10pt]{article}
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage{textcomp}
+\usepackage[a4paper,landscape,margin=18mm]{geometry}
+\usepackage{array,booktabs,longtable}
+\newcolumntype{L}[1]{>{\raggedright\arraybackslash}p{#1}}
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{4pt}
+\setlength{\LTleft}{0pt}
+\sloppy
+\begin{document}
+"""
+_VERDICT_COLUMNS = r"L{42mm}L{34mm}L{30mm}L{30mm}lL{78mm}"
+_FAILURE_COLUMNS = r"L{52mm}L{32mm}lL{130mm}"
+
+
+def latex_document(contents: Contents) -> str:
+    """The answer, the verdict table with its legend, what is not known, and what was skipped or failed."""
+    parts = [
+        rf"\section*{{{latex(contents.spec, breakable=True)}}}",
+        latex(contents.question, breakable=True),
+        rf"\textbf{{{latex(contents.answer, breakable=True)}}}",
+        latex_table(contents.headings, contents.rows, _VERDICT_COLUMNS, _caption(contents)),
+        _paragraphs([f"{verdict}: {meaning}" for verdict, meaning in contents.meanings]),
+        latex(contents.control, breakable=True),
+        latex(contents.resolution),
+        r"\subsection*{What is not known}",
+        _paragraphs(contents.unknowns) or "Nothing that was asked is left open.",
+        r"\subsection*{How it was measured}",
+        _paragraphs(contents.method),
+    ]
+    if contents.failures:
+        rows = [(f.variant, f.what, f.status, f.message) for f in contents.failures]
+        caption = "Skipped cells and failed runs"
+        parts.insert(-2, latex_table(FAILURE_HEADINGS, rows, _FAILURE_COLUMNS, caption))
+    return _PREAMBLE + "\n\n".join(parts) + "\n\\end{document}\n"
+
+
+def _caption(contents: Contents) -> str:
+    return f"Verdicts of {contents.spec}. Ratios are reference over variant: above 1 is faster, or smaller."
+
+
+def _paragraphs(lines: Sequence[str]) -> str:
+    return "\n\n".join(latex(line, breakable=True) for line in lines)

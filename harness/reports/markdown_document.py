@@ -1,0 +1,75 @@
+"""`report.md`: the report for a pull request or a design review, in GitHub's Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.reports.contents import FAILURE_HEADINGS, REFERENCE_HEADINGS, Contents, VariantDetails
+from harness.reports.escaping import code, markdown
+from harness.reports.figures import Figure
+from harness.reports.tables import markdown_table
+
+
+def markdown_document(contents: Contents) -> str:
+    """The whole document; figures are linked beside it."""
+    parts = [
+        f"# {markdown(contents.spec)}",
+        markdown(contents.description),
+        markdown(contents.question),
+        f"**{markdown(contents.answer)}**",
+        markdown_table(contents.headings, contents.rows),
+        _list([f"**{verdict}**: {markdown(meaning)}" for verdict, meaning in contents.meanings]),
+        f"{markdown(contents.control)}\n\n{markdown(contents.resolution)}",
+        "## What is not known",
+        _list([markdown(line) for line in contents.unknowns]) or "Nothing that was asked is left open.",
+        "## Figures",
+        *[_figure(figure) for figure in contents.figures],
+        "## References",
+        markdown_table(REFERENCE_HEADINGS, contents.references) if contents.references else "No reference ran.",
+        "## Skipped and failed",
+        _failures(contents),
+        "## Behind each verdict",
+        *[_details(details) for details in contents.details],
+        "## How it was measured",
+        _list([markdown(line) for line in contents.method]),
+        _facts(contents.run),
+        "## Machine and versions",
+        _facts(contents.environment) or "Not recorded.",
+        "Again, with the same spec:",
+        f"```\n{contents.command}\n```",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _figure(figure: Figure) -> str:
+    if not figure.wide:
+        return f"**{markdown(figure.title)}.** {markdown(figure.missing)}"
+    return (
+        f"![{markdown(figure.title)}](figures/{figure.name}.svg)\n\n**{markdown(figure.title)}.** "
+        f"{markdown(figure.caption)}"
+    )
+
+
+def _failures(contents: Contents) -> str:
+    if not contents.failures:
+        return "None."
+    return markdown_table(FAILURE_HEADINGS, [(f.variant, f.what, f.status, f.message) for f in contents.failures])
+
+
+def _details(details: VariantDetails) -> str:
+    lines = [f"### {markdown(details.variant)}: {details.verdict}", markdown(details.reason), _facts(details.facts)]
+    if details.counters:
+        lines.append("Counters: " + ", ".join(code(f"{name} = {value}") for name, value in details.counters))
+    if details.pairs:
+        pairs = ", ".join(f"{row[3]}{'' if row[4] == 'yes' else ' (not counted)'}" for row in details.pairs)
+        seeds = f"{details.pairs[0][0]} to {details.pairs[-1][0]}"
+        lines.append(f"Differences in pp, seeds {seeds}: {markdown(pairs)}")
+    return "\n\n".join(line for line in lines if line)
+
+
+def _facts(pairs: Sequence[tuple[str, str]]) -> str:
+    return _list([f"{markdown(name)}: {markdown(value)}" for name, value in pairs])
+
+
+def _list(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)

@@ -1,0 +1,40 @@
+"""`report.html`: one self-contained file, without scripts and without a network."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+
+from harness import __version__
+from harness.reports.contents import PAIR_HEADINGS, REFERENCE_HEADINGS, Contents
+from harness.reports.escaping import clean
+
+_OPEN_UP_TO = 8  # variants whose details stand open at first
+
+
+def page(contents: Contents) -> str:
+    """The page; Jinja escapes everything but the figures, which are SVG of ours."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("harness.reports", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: (
+            value if isinstance(value, Markup) else clean(value) if isinstance(value, str) else value
+        ),
+    )
+    environment.filters["svg"] = lambda text: Markup(re.sub(r"<\?xml[^>]*>|<!DOCTYPE[^>]*>", "", text))
+    stylesheet, _, _ = environment.loader.get_source(environment, "report.css")
+    return environment.get_template("report.html").render(
+        c=contents,
+        failures=[list(asdict(f).values()) for f in contents.failures],
+        stylesheet=Markup(stylesheet),
+        open_details=len(contents.details) <= _OPEN_UP_TO,
+        pair_headings=PAIR_HEADINGS,
+        reference_headings=REFERENCE_HEADINGS,
+        version=__version__,
+    )

@@ -1,0 +1,52 @@
+"""All files of a report: the page, the tables and the figures, each whole or absent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.plan.model import Plan
+from harness.records.files import write_atomically
+from harness.records.results import TimingResult, VariantResult
+from harness.reports.contents import contents_of
+from harness.reports.figures import figures
+from harness.reports.latex_document import latex_document
+from harness.reports.markdown_document import markdown_document
+from harness.reports.page import page
+from harness.reports.tables import csv_table
+from harness.verdicts.model import Verdicts
+
+
+def write_report(
+    plan: Plan,
+    verdicts: Verdicts,
+    variants: Mapping[str, VariantResult],
+    timings: Mapping[str, TimingResult],
+    folder: Path,
+) -> None:
+    """Write ``report.md``, ``report.tex``, ``report.csv``, ``report.html`` and ``figures/*.svg``.
+
+    Figures without data are not written; their place in the page says why, and one of an earlier report is removed.
+
+    Args:
+        plan: what was to run.
+        verdicts: what came of it.
+        variants: quality results by variant.
+        timings: timing results by variant.
+        folder: ``results/<spec>``.
+
+    Raises:
+        InputError: the folder cannot be written, or the disk is full.
+    """
+    drawn = figures(plan, verdicts)
+    contents = contents_of(plan, verdicts, variants, timings, drawn)
+    for figure in drawn:
+        path = folder / "figures" / f"{figure.name}.svg"
+        if figure.wide:
+            write_atomically(path, figure.wide)
+        else:
+            path.unlink(missing_ok=True)
+    write_atomically(folder / "report.csv", csv_table(verdicts))
+    write_atomically(folder / "report.tex", latex_document(contents))
+    write_atomically(folder / "report.md", markdown_document(contents))
+    write_atomically(folder / "report.html", page(contents))

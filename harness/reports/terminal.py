@@ -1,0 +1,201 @@
+"""What a terminal shows: the verdicts at the end of a grid, and the plan before it. Readable at 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from harness.plan.model import CONTROL, Cell, Plan
+from harness.reports.answer import answer, control_line, metric, resolution_line, short_reasons, unknowns
+from harness.reports.details import patch_text
+from harness.reports.digits import bytes_text, decimals, fixed, seconds_text, shortened, shortened_apart
+from harness.reports.escaping import clean
+from harness.reports.tables import accuracy_text, speed_text
+from harness.verdicts.model import ComparisonVerdict, Verdicts
+from harness.verdicts.wording import plural
+
+STYLES = {
+    "accept": "bold green",
+    "enables": "cyan",
+    "inconclusive": "yellow",
+    "no-gain": "dim",
+    "reject": "red",
+    "dnf": "magenta",
+    "skipped": "dim",
+}
+_SHORTEST_NAME = 12
+_MOST_LINES = 12  # of reasons and of open questions; the page has them all
+_ASCII = str.maketrans({"−": "-", "–": "-", "—": "-", "…": "~", "×": "x", "Δ": "d", "α": "alpha", "≤": "<=", "≥": ">="})
+
+
+def verdict_table(verdicts: Verdicts, console: Console, folder: Path | None = None) -> None:
+    """Print the verdicts: table, answer, control, what is not known, and where the report is.
+
+    Args:
+        verdicts: as analysed.
+        console: colours only where it is a terminal; at 80 columns no row of the table wraps.
+        folder: where the report lies; nothing is said of it without one.
+    """
+    heading = f"{verdicts.spec} on {verdicts.device}" if verdicts.device else verdicts.spec
+    _say(console, heading, style="bold")
+    _print_table(
+        console,
+        ["variant", f"Δ {metric(verdicts.gate)} pp [CI]", "speed-up [CI]", "memory", "verdict"],
+        [_row(c, verdicts) for c in verdicts.comparisons],
+        styles=[STYLES[c.verdict] for c in verdicts.comparisons],
+    )
+    _say(console, answer(verdicts), style="bold")
+    _say(console, control_line(verdicts), style="" if verdicts.control.state == "quiet" else "yellow")
+    _say(console, resolution_line(verdicts))
+    explained = [c for c in verdicts.comparisons if c.verdict not in ("accept", "inconclusive")]
+    _list(console, "Why", short_reasons(explained))
+    _list(console, "Not known", unknowns(verdicts))
+    if folder is not None:
+        console.print()
+        _say(console, f"Report: {folder / 'report.html'}", fold=False)
+
+
+def _row(comparison: ComparisonVerdict, verdicts: Verdicts) -> list[str]:
+    gate, memory = verdicts.gate, comparison.memory
+    places = decimals(*(memory.ci or (None, None)), gate.min_memory_saving, most=2)
+    return [
+        comparison.variant,
+        accuracy_text(comparison, gate, most=2),
+        speed_text(comparison, gate, most=2),
+        fixed(memory.ratio, places),
+        comparison.verdict,
+    ]
+
+
+def plan_table(plan: Plan, console: Console) -> None:
+    """Print what a spec expands to, before anything runs: counts, cost, memory, skipped cells and warnings."""
+    _say(console, f"{plan.spec} ({plan.spec_path}), {plan.design}", style="bold")
+    _print_table(console, ["cell", "changes", "memory", "epoch"], [_cell_row(c) for c in plan.cells.values()])
+    looks, blocks = plan.seeds.looks, [n // 2 for n in plan.timing.looks]
+    timed = [*(c.variant for c in plan.comparisons), CONTROL]
+    _say(
+        console,
+        f"{plural(len(plan.comparisons), 'comparison')}; {plan.runs_min} to {plan.runs_max} quality runs "
+        f"({looks[0]} to {looks[-1]} seeds, {plural(plan.quality_threads, 'thread')} each); "
+        f"{plural(len(timed), 'timing job')} of {blocks[0]} to {blocks[-1]} blocks, four processes a block, "
+        f"{plural(plan.timing_threads, 'thread')} each.",
+    )
+    _say(console, _cost_text(plan))
+    _say(console, _memory_text(plan))
+    _list(console, f"Skipped ({len(plan.skipped)})", _skip_reasons(plan), most=None)
+    _list(console, "Warnings", plan.warnings, most=None)
+
+
+def _cell_row(cell: Cell) -> list[str]:
+    epoch = cell.estimate.epoch_s
+    return [
+        cell.name,
+        patch_text(cell.patch) or "nothing",
+        bytes_text(cell.estimate.memory_bytes),
+        seconds_text(epoch),
+    ]
+
+
+def _cost_text(plan: Plan) -> str:
+    """Training and timing of all jobs, one after the other; a rough guess, and only where each cell has one."""
+    if any(cell.estimate.epoch_s is None for cell in plan.cells.values()):
+        return "Cost: not known before the data set's size is."
+    low, high = (
+        sum((c.estimate.epoch_s or 0.0) * c.training.epochs * looks for c in plan.cells.values())
+        + _timing_seconds(plan, ratios)
+        for looks, ratios in (
+            (plan.seeds.looks[0], plan.timing.looks[0]),
+            (plan.seeds.looks[-1], plan.timing.looks[-1]),
+        )
+    )
+    return (
+        f"Cost: about {seconds_text(_rough(low))} to {seconds_text(_rough(high))} of training and timing, one job "
+        "after the other (a rough guess; starting processes and evaluation come on top)."
+    )
+
+
+def _rough(seconds: float) -> float:
+    return float(f"{seconds:.1e}")
+
+
+def _timing_seconds(plan: Plan, ratios: int) -> float:
+    """Each ratio is two processes: one of either arm."""
+    epochs = ratios * (plan.timing.warmup_epochs + plan.timing.epochs)
+    arms = [(c.reference, c.variant) for c in plan.comparisons]
+    arms += [(arms[0][0], arms[0][0])] if arms else []
+    return sum(epochs * (plan.cells[name].estimate.epoch_s or 0.0) for pair in arms for name in pair)
+
+
+def _memory_text(plan: Plan) -> str:
+    known = {n: c.estimate.memory_bytes for n, c in plan.cells.items() if c.estimate.memory_bytes is not None}
+    if not known:
+        return "Memory: not known before the data set's size is."
+    name = max(known, key=lambda n: known[n])
+    return f"Memory: at most about {bytes_text(known[name])} a run ({shortened(clean(name), 40)})."
+
+
+def _skip_reasons(plan: Plan) -> list[str]:
+    return [f"{skip.variant}: {skip.reason}" for skip in plan.skipped]
+
+
+def _print_table(
+    console: Console, header: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] = ()
+) -> None:
+    """Columns as wide as their cells; names, and a column `changes`, give way to the others and are cut inside.
+
+    Args:
+        console: where to.
+        header: headings; the first column holds the names.
+        rows: cells.
+        styles: of each row's last cell.
+    """
+    columns = [[_plain(text, console) for text in column] for column in zip(header, *rows, strict=True)]
+    widths = [max(len(text) for text in column) for column in columns]
+    elastic = [i for i, name in enumerate(header) if i == 0 or name == "changes"]
+    spare = console.width - sum(w for i, w in enumerate(widths) if i not in elastic) - 2 * (len(header) - 1)
+    for left, i in enumerate(elastic):
+        widths[i] = min(widths[i], max(spare // (len(elastic) - left), _SHORTEST_NAME))
+        spare -= widths[i]
+        columns[i] = [_plain(text, console) for text in shortened_apart(columns[i], widths[i])]
+    for number, cells in enumerate(zip(*columns, strict=True)):
+        line = Text("  ".join(cell.ljust(w) for cell, w in zip(cells[:-1], widths[:-1], strict=True)) + "  ")
+        line.append(cells[-1], style=styles[number - 1] if styles and number else "")
+        line.rstrip()
+        if number == 0:
+            line.stylize("bold")
+        console.print(line, soft_wrap=True)
+    console.print()
+
+
+def _say(console: Console, text: str, style: str = "", fold: bool = True) -> None:
+    """A paragraph; a path stays on one line, so that it can be clicked or copied."""
+    line = Text(_plain(text, console), style=style)
+    for part in line.wrap(console, console.width) if fold else [line]:
+        part.rstrip()
+        console.print(part, soft_wrap=True)
+
+
+def _list(console: Console, heading: str, lines: Sequence[str], most: int | None = _MOST_LINES) -> None:
+    if not lines:
+        return
+    console.print()
+    _say(console, heading, style="bold")
+    shown = lines if most is None or len(lines) <= most else lines[: most - 1]
+    if len(shown) < len(lines):
+        shown = [*shown, f"and {len(lines) - len(shown)} more, in the report"]
+    for line in shown:
+        wrapped = Text(_plain(line, console)).wrap(console, console.width - 2)
+        for number, part in enumerate(wrapped):
+            part.rstrip()
+            console.print(Text("  " if number else "- ").append_text(part), soft_wrap=True)
+
+
+def _plain(text: str, console: Console) -> str:
+    """Printable, and in ASCII where the terminal knows nothing else."""
+    text = clean(text)
+    if console.options.ascii_only:
+        return text.translate(_ASCII).encode("ascii", "replace").decode("ascii")
+    return text
