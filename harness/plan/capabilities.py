@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from harness.plan.machine import Machine, probe
 from harness.spec.option_paths import Settings
@@ -73,12 +74,20 @@ NO_EFFECT: tuple[NoEffect, ...] = (
 
 def without_effect(path: str, settings: Settings) -> str | None:
     """Why an option does nothing under these settings; None where it has an effect."""
-    for row in NO_EFFECT:
-        if any(path == start or (start.endswith(".") and path.startswith(start)) for start in row.paths):
-            cause = row.when(settings)
-            if cause is not None:
-                return f"{path} has no effect with {cause}"
+    for row in _rows_about(path):
+        cause = row.when(settings)
+        if cause is not None:
+            return f"{path} has no effect with {cause}"
     return None
+
+
+@cache
+def _rows_about(path: str) -> tuple[NoEffect, ...]:
+    return tuple(row for row in NO_EFFECT if any(_is_in(path, start) for start in row.paths))
+
+
+def _is_in(path: str, start: str) -> bool:
+    return path == start or (start.endswith(".") and path.startswith(start))
 
 
 def _changes_nothing(c: Candidate, machine: Machine) -> str | None:

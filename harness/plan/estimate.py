@@ -87,10 +87,10 @@ def batches(settings: Settings, sizes: Sizes) -> int:
     return 1
 
 
-def parameters(settings: Settings, sizes: Sizes) -> int:
+def parameters(settings: Settings, layers: list[LayerShape]) -> int:
     """Weights of the model, biases and norms included; of our convolutions."""
     total = 0
-    for layer in layer_shapes(settings, sizes):
+    for layer in layers:
         pair = layer.width_in * layer.width_out
         extra = {"sage": pair, "gin": layer.width_out * layer.width_out, "gat": 2 * layer.width_out}
         total += pair + extra.get(settings.model.conv or "", 0) + layer.width_out
@@ -103,9 +103,9 @@ def _message_width(settings: Settings, layer: LayerShape) -> int:
     return layer.width_out if settings.model.conv in ("gcn", "gat") else layer.width_in
 
 
-def memory_parts(settings: Settings, sizes: Sizes, device: str) -> dict[str, int]:
+def memory_parts(settings: Settings, sizes: Sizes, layers: list[LayerShape], device: str) -> dict[str, int]:
     """Bytes by part: features, cache, block, messages, activations, gradients, parameters, optimiser."""
-    options, layers = settings.options, layer_shapes(settings, sizes)
+    options = settings.options
     half = options.precision != "fp32"
     value = FLOAT / 2 if half else FLOAT
     message = FLOAT / 2 if options.precision in ("bf16", "fp16") else FLOAT
@@ -115,7 +115,7 @@ def memory_parts(settings: Settings, sizes: Sizes, device: str) -> dict[str, int
     kept = [layer.targets * (layer.width_in + 3 * layer.width_out) * value for layer in layers]
     if options.checkpointing:
         kept = [max(kept), *(layer.targets * layer.width_out * value for layer in layers[:-1])]
-    weights = parameters(settings, sizes) * FLOAT
+    weights = parameters(settings, layers) * FLOAT
     widest = max(layer.targets * layer.width_out for layer in layers) * value
     parts = {
         "features": table if options.features.home == "host" and device == "cpu" and options.batching != "full" else 0,
@@ -130,23 +130,23 @@ def memory_parts(settings: Settings, sizes: Sizes, device: str) -> dict[str, int
     return {name: int(size) for name, size in parts.items()}
 
 
-def epoch_seconds(settings: Settings, sizes: Sizes, threads: int = 1) -> float:
-    """A rough guess of one training epoch on a CPU, by products and moved bytes; off by a few times either way."""
-    flops = moved = 0.0
-    for layer in layer_shapes(settings, sizes):
+def epoch_seconds(settings: Settings, sizes: Sizes, layers: list[LayerShape]) -> float:
+    """A rough guess of one training epoch on one CPU thread, by products and moved bytes; off by a few times."""
+    flops, moved = 0.0, layers[0].sources * sizes.features * FLOAT
+    for layer in layers:
         products = 2 if settings.model.conv in ("sage", "gin") else 1
         flops += 3 * 2 * layer.targets * layer.width_in * layer.width_out * products
         moved += 3 * layer.edges * _message_width(settings, layer) * FLOAT
-    moved += layer_shapes(settings, sizes)[0].sources * sizes.features * FLOAT
-    return batches(settings, sizes) * (BATCH_S + (flops / FLOP_S + moved / BYTE_S) / math.sqrt(threads))
+    return batches(settings, sizes) * (BATCH_S + flops / FLOP_S + moved / BYTE_S)
 
 
 def estimate(settings: Settings, sizes: Sizes | None, device: str) -> Estimate:
     """Of one cell; empty where the sizes are not known yet, or the model is not ours."""
     if sizes is None or settings.model.class_path is not None:
         return Estimate()
-    parts = memory_parts(settings, sizes, device)
-    seconds = epoch_seconds(settings, sizes)
+    layers = layer_shapes(settings, sizes)
+    parts = memory_parts(settings, sizes, layers, device)
+    seconds = epoch_seconds(settings, sizes, layers)
     return Estimate(memory_bytes=sum(parts.values()), parts=parts, epoch_s=float(f"{seconds:.2g}"))
 
 

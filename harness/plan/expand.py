@@ -28,6 +28,7 @@ from harness.spec.wording import explain
 
 MAX_NAME = 200  # characters of a joined name; a file's name has 255 at most, and gets a suffix
 EXACT_PATHS = ("aggregation", "checkpointing", "features.")
+_ABSENT = object()  # a leaf that only one of two cells has, e.g. a key of model.args
 
 
 class UndeclaredDifference(AssertionError):
@@ -164,7 +165,7 @@ def _refuse_what_the_spec_needs(context: _Context, layout: Layout) -> None:
         raise context.problem("cuda: no CUDA device can be used here; write `device: auto` or `cpu`", "device")
     if isinstance(spec.dataset, Ogb) and machine.libraries.get("ogb") is None:
         raise context.problem("ogb: the package is not installed; install it: pip install ogb", "dataset", "source")
-    settings = _settings(context, layout.reference, layout.reference_patch)
+    settings, _ = _settings(context, layout.reference, layout.reference_patch)
     contradictions = check_settings(settings, layout.reference_patch or None)
     reason = contradictions[0][1] if contradictions else cannot_run(Candidate(settings, context.device), machine)
     if reason is not None:
@@ -174,18 +175,16 @@ def _refuse_what_the_spec_needs(context: _Context, layout: Layout) -> None:
         raise context.problem(message, key)
 
 
-def _settings(context: _Context, name: str, patch: dict[str, Any]) -> Settings:
-    """The baseline with a patch: parts that it does not touch are shared, which is safe since they are frozen and
-    `patched` copies whatever it changes."""
-    if not patch:
-        return context.base
+def _settings(context: _Context, name: str, patch: dict[str, Any]) -> tuple[Settings, dict[str, Any]]:
+    """The baseline with a patch, and its leaves by dotted path; made from a deep copy and checked against it."""
     try:
         made = settings_of(patched(context.sections, patch))
     except ValidationError as error:
         message = explain(error.errors()[0], None).message
         raise context.problem(f"cell `{name}`: {message}", "variants") from None
-    _assert_only_declared(context.leaves, flat(tree_of(made)), patch, name)
-    return made
+    leaves = flat(tree_of(made))
+    _assert_only_declared(context.leaves, leaves, patch, name)
+    return made, leaves
 
 
 def _covers(declared: str, path: str) -> bool:
@@ -201,7 +200,7 @@ def _assert_only_declared(base: dict[str, Any], cell: dict[str, Any], patch: dic
     undeclared = [
         path
         for path in {**base, **cell}
-        if base.get(path) != cell.get(path) and not any(_covers(declared, path) for declared in patch)
+        if base.get(path, _ABSENT) != cell.get(path, _ABSENT) and not any(_covers(declared, path) for declared in patch)
     ]
     missed = [path for path, value in patch.items() if not isinstance(value, dict) and not _same(cell.get(path), value)]
     if undeclared or missed:
@@ -212,10 +211,11 @@ def _same(left: Any, right: Any) -> bool:
     return left == right or canonical(left) == canonical(right)
 
 
-def _differing(context: _Context, settings: Settings, patch: dict[str, Any]) -> dict[str, Any]:
+def _differing(context: _Context, leaves: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     """The part of a patch that is not the baseline's value anyway."""
-    leaves = flat(tree_of(settings))
-    changed = [path for path in {**context.leaves, **leaves} if context.leaves.get(path) != leaves.get(path)]
+    changed = [
+        path for path in {**context.leaves, **leaves} if context.leaves.get(path, _ABSENT) != leaves.get(path, _ABSENT)
+    ]
     return {declared: value for declared, value in patch.items() if any(_covers(declared, p) for p in changed)}
 
 
@@ -228,11 +228,11 @@ def _planned_cell(context: _Context, planned: Planned, reference: Cell) -> Cell 
     if planned.conflict is not None:
         return Skipped(variant=planned.name, reason=planned.conflict, patch=planned.patch)
     try:
-        settings = _settings(context, planned.name, planned.patch)
+        settings, leaves = _settings(context, planned.name, planned.patch)
     except InputError as error:
         # each variant alone is valid (load_spec has checked it), so the combination is at fault
         return Skipped(variant=planned.name, reason=error.problems[0].message, patch=planned.patch)
-    differing = _differing(context, settings, planned.patch)
+    differing = _differing(context, leaves, planned.patch)
     contradictions = check_settings(settings, planned.patch)
     claimed = tuple(path for path in planned.claimed if path in differing)
     reason = contradictions[0][1] if contradictions else None
@@ -249,7 +249,7 @@ def _leaves_nothing_out(planned: Planned, settings: Settings, reference: Cell) -
         return None
     whole = Settings(reference.model, reference.training, reference.options)
     full, rest = flat(tree_of(whole)), flat(tree_of(settings))
-    paths = [path for path in {**full, **rest} if full.get(path) != rest.get(path)]
+    paths = [path for path in {**full, **rest} if full.get(path, _ABSENT) != rest.get(path, _ABSENT)]
     if not paths:
         return f"leaving out {planned.left_out} changes nothing: the other variants set the same"
     reasons = [without_effect(path, whole) for path in paths if without_effect(path, settings) is not None]
@@ -259,8 +259,8 @@ def _leaves_nothing_out(planned: Planned, settings: Settings, reference: Cell) -
 
 
 def _cell(context: _Context, name: str, patch: dict[str, Any]) -> Cell:
-    settings = _settings(context, name, patch)
-    return _made(context, name, settings, _differing(context, settings, patch))
+    settings, leaves = _settings(context, name, patch)
+    return _made(context, name, settings, _differing(context, leaves, patch))
 
 
 def _made(context: _Context, name: str, settings: Settings, patch: dict[str, Any]) -> Cell:
@@ -303,8 +303,10 @@ def _warnings_of_reference(context: _Context, layout: Layout, reference: Cell) -
 
 
 def _warnings_of_cell(context: _Context, planned: Planned, cell: Cell) -> list[str]:
-    settings = Settings(cell.model, cell.training, cell.options)
-    found = [f"{cell.name}: {reason}" for reason in _idle(cell.patch, settings)] if planned.left_out is None else []
+    found = []
+    if planned.left_out is None and len(planned.claimed) < len(planned.patch):  # a stack's lower floors
+        settings = Settings(cell.model, cell.training, cell.options)
+        found = [f"{cell.name}: {reason}" for reason in _idle(cell.patch, settings)]
     paths = cell.patch if planned.left_out is None else context.spec.variants[planned.left_out].set
     inexact = [p for p in paths if not any(p == e or (e.endswith(".") and p.startswith(e)) for e in EXACT_PATHS)]
     if planned.exact and inexact:

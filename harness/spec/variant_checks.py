@@ -37,11 +37,11 @@ def check_settings(settings: Settings, patch: dict[str, Any] | None = None) -> l
         if patch is not None and blamed not in patch:
             blamed = next((p for p in ("model.layers", "batching") if p in patch), blamed)
         message = (
-            f"{shown(list(fanout))} has {len(fanout)} hop{'s' * (len(fanout) != 1)} and the model "
+            f"the fan-out {shown(list(fanout))} has {len(fanout)} hop{'s' * (len(fanout) != 1)} and the model "
             f"{model.layers} layer{'s' * (model.layers != 1)}: "
             f"neighbour batching needs one fan-out a layer, e.g. {shown([25, 10, 5, 5, 5][: model.layers])}"
         )
-        found.append((blamed, message if blamed == "sampling.fanout" else f"sampling.fanout {message}"))
+        found.append((blamed, message))
     partition = options.partition
     if partition.per_batch > partition.parts:
         blamed = "partition.per_batch"

@@ -140,15 +140,15 @@ def _places_of_keys() -> dict[str, str]:
 def _unknown_key(loc: Loc, value: Any, source: str | None, root: type[BaseModel]) -> Finding:
     key, parent = str(loc[-1]), model_at(loc[:-1], source, root)
     keys = keys_of(parent) if parent else []
-    hint = close(key, keys)
-    if not hint and root is Spec:
-        place = _places_of_keys().get(key)
-        if place and place != dotted(loc):
-            hint = f"; it belongs at `{place}`"
-        elif key == "options":
-            hint = "; did you mean `baseline`?"
+    place = _places_of_keys().get(key) if root is Spec else None
+    if place and place != dotted(loc):
+        hint = f"; it belongs at `{place}`;"
+    elif key == "options" and root is Spec:
+        hint = "; did you mean `baseline`?"
+    else:
+        hint = close(key, keys) or ";"
     kind = f" of `source: {source}`" if loc[0] == "dataset" and len(loc) == 2 and source else ""
-    return Finding(loc, f"unknown key{hint}; allowed{kind}: {', '.join(keys)}", at_key=True)
+    return Finding(loc, f"unknown key{hint} allowed{kind}: {', '.join(keys)}", at_key=True)
 
 
 def _missing(loc: Loc, source: str | None, root: type[BaseModel]) -> Finding:

@@ -1,0 +1,147 @@
+"""What cannot run where, with reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.plan.capabilities import RULES, Candidate, cannot_run, without_effect
+from harness.plan.machine import Machine
+from harness.plan.model import Plan
+from harness.spec.option_paths import Settings, is_option, option_paths, patched, settings_of, tree_of
+from harness.spec.options import Model, Options, Training
+
+BASE = Settings(Model(conv="sage"), Training(), Options())
+PlanOf = Callable[..., Plan]
+
+
+def having(patch: dict[str, Any], base: Settings = BASE) -> Settings:
+    return settings_of(patched(tree_of(base), patch))
+
+
+@pytest.mark.parametrize(
+    ("patch", "reason"),
+    [
+        ({"sampling.method": "importance"}, "sampling.method: importance is not available in this version"),
+        ({"sampling.method": "degree-stratified"}, "not available in this version; available: uniform, fixed"),
+        ({"sampling.method": "labor"}, "not available in this version"),
+        ({"batching": "cluster", "partition.method": "fennel"}, "not available in this version; available: metis"),
+        ({"batching": "cluster", "partition.method": "ldg"}, "not available in this version"),
+        ({"model.conv": "gat", "aggregation": "spmm"}, "attention weights per edge: spmm gains nothing"),
+        ({"batching": "full", "features.home": "disk"}, "keeps all features in memory"),
+    ],
+)
+def test_what_never_runs(patch: dict[str, Any], reason: str, machine: Machine) -> None:
+    assert reason in (cannot_run(Candidate(having(patch), "cpu"), machine) or "")
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        {},
+        {"sampling.method": "fixed"},
+        {"batching": "cluster", "partition.method": "random"},
+        {"batching": "cluster", "features.home": "disk", "features.cache_ratio": 0.5},
+        {"model.conv": "gat", "aggregation": "segment"},
+        {"precision": "fp16", "aggregation": "spmm"},
+        {"precision": "bf16-linear"},
+        # what a batching does not read cannot stop it
+        {"batching": "full", "sampling.method": "importance", "partition.method": "fennel"},
+    ],
+)
+def test_what_runs(patch: dict[str, Any], machine: Machine) -> None:
+    assert cannot_run(Candidate(having(patch), "cpu"), machine) is None
+
+
+def test_metis_needs_pymetis(machine: Machine) -> None:
+    without = machine.model_copy(update={"libraries": {**machine.libraries, "pymetis": None}})
+    metis = Candidate(having({"batching": "cluster"}), "cpu")
+    assert cannot_run(metis, machine) is None
+    assert "pip install pymetis" in (cannot_run(metis, without) or "")
+    assert cannot_run(Candidate(having({"batching": "cluster", "partition.method": "random"}), "cpu"), without) is None
+
+
+def test_half_precision_asks_the_probe(machine: Machine) -> None:
+    said = "NotImplementedError: no kernel"
+    kernels = {"cpu": {**machine.kernels["cpu"], "fp16": said, "bf16+segment": said}}
+    weak = machine.model_copy(update={"kernels": kernels})
+
+    def reason(**patch: Any) -> str:
+        return cannot_run(Candidate(having(patch), "cpu"), weak) or ""
+
+    assert reason(precision="fp16") == f"precision fp16 does not work on cpu with torch 2.13.0 ({said})"
+    assert reason(precision="fp16-linear") == ""
+    assert reason(precision="bf16") == ""
+    assert reason(precision="bf16", aggregation="segment").startswith(
+        "precision bf16 with aggregation segment does not"
+    )
+    assert reason(precision="bf16-linear", aggregation="segment") == ""
+    # a device that the probe did not try is not taken for one that works
+    assert "not tried" in (cannot_run(Candidate(having({"precision": "bf16"}), "cuda"), weak) or "")
+
+
+@pytest.mark.parametrize(
+    ("patch", "reason"),
+    [
+        ({"precision": "fp16"}, "precision: fp16 cannot reach inside a model given by class (m:N)"),
+        ({"aggregation": "spmm"}, "aggregation: spmm cannot reach inside"),
+        ({"checkpointing": True}, "checkpointing: true cannot reach inside"),
+        ({"aggregation": "segment", "precision": "bf16"}, "aggregation: segment, precision: bf16 cannot reach inside"),
+    ],
+)
+def test_toggles_cannot_reach_inside_a_custom_model(patch: dict[str, Any], reason: str, machine: Machine) -> None:
+    own = Settings(Model(class_path="m:N"), Training(), Options())
+    assert cannot_run(Candidate(own, "cpu"), machine) is None
+    assert reason in (cannot_run(Candidate(having(patch, own), "cpu"), machine) or "")
+
+
+NO_EFFECT = [
+    ("features.cache_ratio", {"batching": "full"}, "batching: full"),
+    ("features.home", {"batching": "full"}, "batching: full"),
+    ("sampling.fanout", {"batching": "cluster"}, "batching: cluster"),
+    ("sampling.method", {"batching": "full"}, "batching: full"),
+    ("training.batch_size", {"batching": "cluster"}, "batching: cluster"),
+    ("partition.parts", {}, "batching: neighbor"),
+    ("partition.method", {"batching": "cluster", "partition.parts": 8}, "each batch is the whole graph"),
+    ("model.heads", {}, "conv: sage"),
+    ("model.hidden", {"model.conv": None, "model.class": "m:N"}, "class: m:N"),
+    ("model.layers", {"model.conv": None, "model.class": "m:N", "batching": "full"}, "class: m:N"),
+]
+
+
+@pytest.mark.parametrize(("path", "patch", "cause"), NO_EFFECT, ids=lambda value: str(value))
+def test_a_toggle_that_does_nothing_says_why(path: str, patch: dict[str, Any], cause: str, machine: Machine) -> None:
+    reason = without_effect(path, having(patch))
+    assert reason is not None
+    assert reason.startswith(f"{path} has no effect with ")
+    assert cause in reason
+    assert cannot_run(Candidate(having(patch), "cpu", (path,)), machine) == reason
+
+
+def test_with_neighbour_batching_and_gat_all_else_has_an_effect() -> None:
+    gat = having({"model.conv": "gat"})
+    idle = {path for path in option_paths() if without_effect(path, gat)}
+    assert idle == {"partition.method", "partition.parts", "partition.per_batch"}
+    assert all(is_option(path) for path in idle)
+
+
+def test_a_toggle_that_does_nothing_is_skipped_in_the_plan(plan_of: PlanOf) -> None:
+    plan = plan_of(
+        "baseline: {batching: full}\nvariants:\n  cache: {grid: {features.cache_ratio: [0.1, 0.3]}}\n"
+        "  fanout: {set: {sampling.fanout: [5, 5]}}\n  half: {set: {precision: fp16}}\n"
+        "  neighbor: {set: {batching: neighbor, sampling.fanout: [5, 5]}}\n  batch: {set: {training.batch_size: 16}}\n"
+    )
+    assert list(plan.cells) == ["baseline", "half", "neighbor"]
+    assert [(skip.variant, skip.reason) for skip in plan.skipped] == [
+        ("cache-0.1", "features.cache_ratio has no effect with batching: full"),
+        ("cache-0.3", "features.cache_ratio has no effect with batching: full"),
+        ("fanout", "sampling.fanout has no effect with batching: full"),
+        ("batch", "training.batch_size has no effect with batching: full"),
+    ]
+    assert plan.skipped[0].patch == {"features.cache_ratio": 0.1}
+
+
+def test_every_row_has_a_name_of_its_own() -> None:
+    assert len({rule.name for rule in RULES}) == len(RULES)

@@ -1,0 +1,154 @@
+"""Memory and cost before anything runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.plan.estimate import batches, cost, estimate, layer_shapes, memory_parts, refined
+from harness.plan.model import Plan
+from harness.plan.sizes import Sizes, known_sizes
+from harness.spec.dataset import Builtin, Files, Ogb, Pyg, Split, Synthetic
+from harness.spec.option_paths import Settings, patched, settings_of, tree_of
+from harness.spec.options import Model, Options, Training
+
+HUGE = Sizes(nodes=10**9, edges=10**11, features=256, classes=10, train_nodes=10**8)
+CORA = Sizes(nodes=2708, edges=10556, features=1433, classes=7, train_nodes=140)
+BASE = Settings(Model(conv="sage", layers=2, hidden=64), Training(batch_size=1024), Options())
+PlanOf = Callable[..., Plan]
+
+
+def having(patch: dict[str, Any]) -> Settings:
+    return settings_of(patched(tree_of(BASE), patch))
+
+
+def parts(patch: dict[str, Any], sizes: Sizes = CORA, device: str = "cpu") -> dict[str, int]:
+    settings = having(patch)
+    return memory_parts(settings, sizes, layer_shapes(settings, sizes), device)
+
+
+def test_on_a_boundless_graph_neighbours_grow_as_the_product_of_fanouts() -> None:
+    first, last = layer_shapes(having({"sampling.fanout": [25, 10]}), HUGE)
+    assert last.targets == 1024
+    assert last.edges == 25 * 1024
+    assert first.edges == pytest.approx(25 * 1024 + 250 * 1024, rel=1e-3)
+    assert first.sources == pytest.approx((1 + 25 + 250) * 1024, rel=1e-3)
+    assert (first.width_in, first.width_out, last.width_out) == (256, 64, 10)
+
+
+def test_on_a_small_graph_a_batch_has_at_most_all_nodes() -> None:
+    first, last = layer_shapes(having({"sampling.fanout": [-1, -1]}), CORA)
+    assert last.targets == 140
+    assert 140 < first.targets < first.sources <= 2708
+
+
+def test_full_and_cluster_batches() -> None:
+    (first, _) = layer_shapes(having({"batching": "full"}), CORA)
+    assert (first.sources, first.edges) == (2708, 10556)
+    kept = {}
+    for method in ("metis", "random"):
+        settings = having(
+            {"batching": "cluster", "partition.method": method, "partition.parts": 64, "partition.per_batch": 8}
+        )
+        kept[method] = layer_shapes(settings, CORA)[0]
+        assert batches(settings, CORA) == 8
+    assert kept["metis"].sources == kept["random"].sources == 2708 / 8
+    # between random parts an edge is kept where both ends fall into the batch
+    assert kept["random"].edges == pytest.approx(10556 / 64)
+    assert kept["metis"].edges > 2 * kept["random"].edges
+    assert batches(BASE, HUGE) == 97_657
+
+
+def test_toggles_move_the_part_that_they_are_about() -> None:
+    base = parts({})
+    assert parts({"features.home": "disk"})["features"] == 0 < base["features"] == 2708 * 1433 * 4
+    assert parts({}, device="cuda")["features"] == 0
+    assert parts({"features.cache_ratio": 0.25})["cache"] == base["features"] / 4
+    assert parts({"aggregation": "spmm"})["messages"] == 0 < base["messages"]
+    assert parts({"precision": "fp16"})["messages"] == pytest.approx(base["messages"] / 2, abs=1)
+    assert parts({"precision": "fp16-linear"})["messages"] == base["messages"]
+    assert parts({"precision": "bf16"})["activations"] == pytest.approx(base["activations"] / 2, abs=1)
+    deep = {"model.layers": 4, "sampling.fanout": [5, 5, 5, 5]}
+    assert parts({**deep, "checkpointing": True})["activations"] < parts(deep)["activations"]
+    assert base["optimiser"] == 2 * base["parameters"]
+
+
+def test_weights_are_counted() -> None:
+    sage = 2 * 1433 * 64 + 64 + 2 * 64 * 7 + 7
+    assert parts({})["parameters"] == sage * 4
+    assert parts({"model.conv": "gcn"})["parameters"] == (1433 * 64 + 64 + 64 * 7 + 7) * 4
+
+
+@pytest.mark.parametrize(
+    ("dataset", "nodes", "edges", "train"),
+    [
+        (Builtin(source="builtin", name="wordnet", subset="verb"), 13_767, 31_306, 8_260),
+        (Builtin(source="builtin", name="wordnet"), 117_659, 367_578, 70_595),
+        (Pyg(source="pyg", name="Planetoid/Cora"), 2_708, 10_556, 140),
+        (
+            Pyg(source="pyg", name="Planetoid/Cora", split=Split(kind="random", train=0.5, val=0.2)),
+            2_708,
+            10_556,
+            1_354,
+        ),
+        (Pyg(source="pyg", name="Amazon/Computers"), 13_752, 491_722, 8_251),
+        (Ogb(source="ogb", name="ogbn-arxiv"), 169_343, 1_166_243, 90_941),
+        (Ogb(source="ogb", name="ogbn-arxiv", undirected=True), 169_343, 2_332_486, 90_941),
+        (Synthetic(source="synthetic", nodes=1000, mean_degree=14.0), 1_000, 14_000, 600),
+    ],
+)
+def test_published_sizes(dataset: Any, nodes: int, edges: int, train: int) -> None:
+    sizes = known_sizes(dataset)
+    assert sizes is not None
+    assert (sizes.nodes, sizes.edges, sizes.train_nodes) == (nodes, edges, train)
+
+
+def test_sizes_of_the_graphs_at_hand(real_data: Path) -> None:
+    import numpy as np
+
+    with np.load(real_data / "files" / "wordnet30.npz", allow_pickle=False) as data:
+        kinds = np.array([str(name).split(".")[0] for name in data["class_names"]])[data["y"]]
+        source = np.repeat(np.arange(len(kinds)), np.diff(data["indptr"]))
+        for subset in ("noun", "verb", "adj", "adv"):
+            inside = (kinds[source] == subset) & (kinds[data["indices"]] == subset)
+            sizes = known_sizes(Builtin(source="builtin", name="wordnet", subset=subset))
+            assert sizes is not None
+            assert (sizes.nodes, sizes.edges) == (int((kinds == subset).sum()), 2 * int(inside.sum()))
+
+
+def test_sizes_of_own_files_are_unknown_until_prepared(plan_of: PlanOf, tmp_path: Path) -> None:
+    (tmp_path / "g.npz").touch()
+    assert known_sizes(Files(source="files", path="g.npz")) is None
+    plan = plan_of(
+        "version: 1\nname: s\ndataset: {source: files, path: g.npz}\nmodel: {conv: gcn}\n"
+        "variants: {half: {set: {precision: fp16}}}\n"
+    )
+    assert plan.cells["half"].estimate.memory_bytes is None
+    assert cost(plan) is None
+    assert refined(plan, tmp_path, "cpu") == plan
+    folder = tmp_path / "graphs" / plan.dataset.dataset_id
+    folder.mkdir(parents=True)
+    meta = {"num_nodes": 2708, "num_edges": 10556, "num_features": 1433, "num_classes": 7, "train_nodes": 140}
+    (folder / "graph.json").write_text(json.dumps(meta))
+    shown = refined(plan, tmp_path, "cpu")
+    assert shown.cells["half"].estimate.memory_bytes is not None
+    assert cost(shown) is not None
+
+
+def test_a_custom_model_has_no_estimate() -> None:
+    assert estimate(Settings(Model(class_path="m:N"), Training(), Options()), CORA, "cpu").memory_bytes is None
+
+
+def test_cost_is_runs_times_epochs(plan_of: PlanOf) -> None:
+    plan = plan_of("training: {epochs: 10}\nseeds: {looks: [5, 10]}\nvariants: {half: {set: {precision: fp16}}}\n")
+    found = cost(plan)
+    seconds = [cell.estimate.epoch_s for cell in plan.cells.values()]
+    assert found is not None
+    assert all(second is not None and second > 0 for second in seconds)
+    assert found.quality_min_s == pytest.approx(sum(s for s in seconds if s) * 10 * 5)
+    assert found.quality_max_s == pytest.approx(2 * found.quality_min_s)
+    assert found.timing_max_s == pytest.approx(3 * found.timing_min_s)  # looks 4 and 12

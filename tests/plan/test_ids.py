@@ -1,0 +1,198 @@
+"""Ids cover what can change time, memory or accuracy, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.plan.ids import canonical, cell_id, dataset_id, run_id
+from harness.plan.model import Plan
+from harness.spec.dataset import Builtin, Files, Pyg, Split
+from harness.spec.option_paths import Settings, option_paths, patched, settings_of, tree_of
+from harness.spec.options import Model, Options, Training
+
+WORDNET = Builtin(source="builtin", name="wordnet")
+BASE = Settings(Model(conv="gat", hidden=64), Training(), Options())
+PlanOf = Callable[..., Plan]
+
+
+def id_of(settings: Settings, **other: Any) -> str:
+    wanted = {"dataset": WORDNET, "device": "auto", **other}
+    return cell_id(model=settings.model, training=settings.training, options=settings.options, **wanted)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+def reordered(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: reordered(value[key]) for key in reversed(list(value))}
+    return tuple(reordered(item) for item in value) if isinstance(value, list) else value
+
+
+@given(json_values)
+def test_canonical_form_ignores_key_order_and_tuples(value: Any) -> None:
+    assert canonical(value) == canonical(reordered(value))
+    assert json.loads(canonical(value)) == value
+
+
+@given(st.integers(-(2**53), 2**53))
+def test_whole_floats_are_integers(number: int) -> None:
+    assert canonical([number]) == canonical([float(number)])
+
+
+def test_canonical_form_keeps_apart_what_differs() -> None:
+    values: list[Any] = [1, "1", True, None, "null", 0, False, 0.1, [1], {"1": 1}, [], {}, "", [1, 2], [[1], 2]]
+    assert len({canonical(value) for value in values}) == len(values)
+    assert canonical(-0.0) == canonical(0)
+    assert canonical(0.1) == "0.1"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), [float("-inf")]])
+def test_what_is_not_finite_has_no_id(value: Any) -> None:
+    with pytest.raises(ValueError, match="no canonical form"):
+        canonical(value)
+
+
+OTHER: dict[str, Any] = {
+    "batching": "full",
+    "sampling.method": "fixed",
+    "sampling.fanout": [10, 25],
+    "features.home": "disk",
+    "features.cache_ratio": 0.1,
+    "partition.method": "random",
+    "partition.parts": 32,
+    "partition.per_batch": 4,
+    "precision": "fp16",
+    "aggregation": "spmm",
+    "checkpointing": True,
+    "model.conv": "sage",
+    "model.layers": 3,
+    "model.hidden": 32,
+    "model.heads": 2,
+    "model.dropout": 0.4,
+    "model.norm": "layer",
+    "training.epochs": 61,
+    "training.batch_size": 1023,
+    "training.lr": 0.0030001,
+    "training.weight_decay": 1e-9,
+    "training.patience": 5,
+    "training.selection": "last",
+    "training.eval_every": 2,
+    "training.clip": 1.0,
+}
+
+
+def test_any_option_changes_the_id() -> None:
+    assert set(OTHER) == set(option_paths()) - {"model.class", "model.args"}
+    ids = {path: id_of(settings_of(patched(tree_of(BASE), {path: value}))) for path, value in OTHER.items()}
+    ids["baseline"] = id_of(BASE)
+    own = Settings(Model(class_path="m:N"), BASE.training, BASE.options)
+    ids["model.class"] = id_of(own)
+    ids["model.args"] = id_of(Settings(Model(class_path="m:N", args={"k": 1}), BASE.training, BASE.options))
+    ids["source of the model"] = id_of(own, model_source="ab")
+    ids["device"] = id_of(BASE, device="cpu")
+    ids["dataset"] = id_of(BASE, dataset=Builtin(source="builtin", name="wordnet", subset="verb"))
+    ids["split"] = id_of(BASE, dataset=WORDNET.model_copy(update={"split": Split(kind="random", train=0.5, val=0.2)}))
+    assert len(set(ids.values())) == len(ids)
+    assert all(len(one) == 20 and int(one, 16) >= 0 for one in ids.values())
+
+
+def test_an_id_is_the_same_on_every_machine_and_in_every_release() -> None:
+    """Another value here means that every finished run would run again: raise ID_VERSION with it."""
+    assert id_of(BASE) == "24c939e2f19472b7e3b9"
+
+
+def plan_ids(plan: Plan) -> dict[str, str]:
+    return {name: cell.cell_id for name, cell in plan.cells.items()}
+
+
+def test_names_descriptions_and_order_do_not_enter(plan_of: PlanOf) -> None:
+    one = plan_of("variants:\n  a: {set: {precision: fp16, model.hidden: 32}}\n")
+    other = plan_of(
+        "version: 1\nmodel: {layers: 2, conv: sage}\nname: other\nowner: me\ndescription: something\n"
+        "dataset: {subset: verb, name: wordnet, source: builtin}\n"
+        "variants:\n  b: {grid: {precision: [fp16]}, set: {model.hidden: 32}, description: x, goal: memory}\n"
+        "seeds: {looks: [3, 5]}\ngate: {alpha: 0.01}\n"
+    )
+    assert plan_ids(one)["baseline"] == plan_ids(other)["baseline"]
+    assert plan_ids(one)["a"] == plan_ids(other)["b-fp16"]
+    assert one.dataset.dataset_id == other.dataset.dataset_id
+
+
+def test_defaults_may_be_written_out(plan_of: PlanOf) -> None:
+    short = plan_of("variants:\n  a: {set: {precision: fp16}}\n")
+    long = plan_of(
+        "version: 1\nname: s\n"
+        "dataset: {source: builtin, name: wordnet, subset: verb, undirected: false, transform: null, split: null}\n"
+        "model: {conv: sage, layers: 2, hidden: 64, dropout: 0.5, norm: none, heads: 1}\n"
+        "training: {epochs: 60, lr: 0.003, weight_decay: 0}\n"
+        "baseline: {sampling: {fanout: [25, 10]}, features: {cache_ratio: 0}, precision: fp32}\n"
+        "variants:\n  a: {set: {precision: fp16, checkpointing: false}}\n"
+    )
+    assert plan_ids(short) == plan_ids(long)
+    assert short.dataset.dataset_id == long.dataset.dataset_id
+
+
+def test_the_source_of_a_model_enters(tmp_path: Path, plan_of: PlanOf) -> None:
+    text = (
+        "version: 1\nname: s\ndataset: {source: builtin, name: wordnet}\nmodel: {class: 'net:Net'}\n"
+        "variants: {a: {set: {training.lr: 0.1}}}\n"
+    )
+    (tmp_path / "net.py").write_text("class Net: pass\n")
+    before = plan_ids(plan_of(text))
+    assert before == plan_ids(plan_of(text))
+    (tmp_path / "net.py").write_text("class Net: width = 2\n")
+    assert set(plan_ids(plan_of(text)).values()).isdisjoint(before.values())
+
+
+def test_a_changed_file_is_prepared_anew_and_keeps_its_cells(tmp_path: Path) -> None:
+    section = Files(source="files", path="g.npz")
+    data = tmp_path / "g.npz"
+    data.write_bytes(b"one")
+    os.utime(data, ns=(1, 1))
+    first = dataset_id(section, tmp_path)
+    assert first == dataset_id(section, tmp_path)
+    os.utime(data, ns=(2, 2))
+    touched = dataset_id(section, tmp_path)
+    data.write_bytes(b"three")
+    os.utime(data, ns=(2, 2))
+    assert len({first, touched, dataset_id(section, tmp_path)}) == 3
+    assert id_of(BASE, dataset=section) == id_of(BASE, dataset=Files(source="files", path="g.npz"))
+
+
+def test_a_split_file_enters_the_data_set(tmp_path: Path) -> None:
+    section = Pyg(source="pyg", name="Planetoid/Cora", split=Split(kind="file", path="s.npz"))
+    without = dataset_id(section, tmp_path)
+    (tmp_path / "s.npz").write_bytes(b"x")
+    assert dataset_id(section, tmp_path) != without
+
+
+def test_everything_of_a_run_enters_its_id() -> None:
+    base: dict[str, Any] = {
+        "cell_id": "c",
+        "purpose": "quality",
+        "seed": 0,
+        "fingerprint": "f",
+        "device_kind": "cpu",
+        "threads": 1,
+        "torch_version": "2.13.0",
+        "engine_version": "1",
+        "extra": "",
+    }
+    changed = {**base, "cell_id": "d", "purpose": "timing", "seed": 1, "fingerprint": "g", "device_kind": "cuda"}
+    changed |= {"threads": 2, "torch_version": "2.12.0", "engine_version": "2", "extra": "block 1"}
+    ids = {run_id(**{**base, key: value}) for key, value in changed.items()}
+    assert len(ids | {run_id(**base)}) == len(base) + 1
+    assert run_id(**base) == run_id(**dict(reversed(base.items())))
