@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -28,11 +30,12 @@ def real_data() -> Path:
 
 
 @pytest.fixture
-def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty $HARNESS_CACHE of this test's own."""
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty $HARNESS_CACHE of this test's own, gone after it: some graphs take half a gigabyte."""
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("HARNESS_CACHE", str(folder))
-    return folder
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
