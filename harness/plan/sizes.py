@@ -55,12 +55,11 @@ _OGB: dict[str, tuple[int, int, int, int, int]] = {
     "ogbn-papers100M": (111_059_956, 1_615_685_872, 128, 172, 1_207_179),
 }
 _OGB_DIRECTED = ("ogbn-arxiv", "ogbn-papers100M")
-_WORDNET: dict[str | None, tuple[int, int, int, int]] = {
-    None: (117_659, 367_578, 1_024, 45),
-    "noun": (82_115, 230_620, 1_024, 26),
-    "verb": (13_767, 31_306, 1_024, 15),
-    "adj": (18_156, 28_328, 1_024, 3),
-    "adv": (3_621, 640, 1_024, 1),
+_WORDNET: dict[str | None, tuple[int, int, int]] = {
+    None: (117_659, 367_578, 45),
+    "noun": (82_115, 230_620, 26),
+    "verb": (13_767, 31_306, 15),
+    "adj": (18_156, 28_328, 3),
 }
 
 
@@ -80,8 +79,8 @@ def known_sizes(dataset: Dataset) -> Sizes | None:
         edges = int(dataset.nodes * dataset.mean_degree)
         return Sizes(dataset.nodes, edges, dataset.features, dataset.classes, int(dataset.nodes * (share or 0.6)))
     if isinstance(dataset, Builtin):
-        nodes, edges, features, classes = _WORDNET[dataset.subset]
-        return Sizes(nodes, edges, features, classes, int(nodes * (share or 0.6)))
+        nodes, edges, classes = _WORDNET[dataset.subset]
+        return Sizes(nodes, edges, dataset.features, classes, int(nodes * (share or 0.6)))
     if isinstance(dataset, Ogb) and dataset.name in _OGB:
         nodes, edges, features, classes, train = _OGB[dataset.name]
         edges *= 2 if dataset.undirected and dataset.name in _OGB_DIRECTED else 1

@@ -41,7 +41,7 @@ def dataset_name(plan: Plan) -> str:
 
 
 def _wordnet(subset: str | None) -> str:
-    return {"adj": "WordNet (adjectives)", "adv": "WordNet (adverbs)"}.get(subset or "", "WordNet")
+    return {"adj": "WordNet (adjectives)"}.get(subset or "", "WordNet")
 
 
 def model_name(plan: Plan) -> str:

@@ -49,7 +49,10 @@ class Builtin(_Dataset):
 
     source: Literal["builtin"]
     name: Literal["wordnet"]
-    subset: Literal["noun", "verb", "adj", "adv"] | None = None
+    subset: Literal["noun", "verb", "adj"] | None = Field(
+        None, description="Synsets of one part of speech; adverbs are a single class, so they cannot be learned."
+    )
+    features: int = Field(1024, ge=1, le=1024, description="Gloss words used as features, the most frequent first.")
 
 
 class Pyg(_Dataset):

@@ -21,7 +21,9 @@ def read_builtin(dataset: Builtin) -> RawGraph:
     """
     with as_file(files("harness.graphs") / "builtin" / "wordnet30.npz") as path:
         raw = read_plain(path, "dataset.name", one_way=True)
-    whole = replace(raw, name="wordnet")
+    rows = raw.features.rows
+    words = FeatureRows(len(raw.y), dataset.features, lambda a, b: rows(a, b)[:, : dataset.features])
+    whole = replace(raw, name="wordnet", features=words)
     return whole if dataset.subset is None else _subset(whole, dataset.subset)
 
 
