@@ -1,6 +1,6 @@
 """The fork server: a process that has imported torch and PyG once, and forks a child for each run.
 
-``python -m harness.runs.server <scratch> <module> …`` is started by `harness.runs.supervisor.ForkServer` and speaks
+``python -m harness.runs.server <scratch> <warm-up> <module> …`` is started by `supervisor.ForkServer` and speaks
 JSON lines: requests on stdin, replies on what was stdout. Importing torch and PyG takes seconds, a fork 0.01 to 0.1.
 
 What keeps a fork safe: this process runs one thread and no parallel torch operation, numba ``prange`` or BLAS call (a
@@ -185,7 +185,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     try:
         report("start")
         requests = [RunRequest.model_validate_json(r) for r in request["requests"]]
-        outcome = function_at(request["function"])(*requests, report)
+        outcome: BaseModel = function_at(request["function"])(*requests, report)
         return {"status": "ok", "outcome": outcome.model_dump(mode="json")}
     except BaseException as error:
         lift_data_limit()
@@ -194,10 +194,10 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         return {"status": failure.status, "message": failure.message}
 
 
-def function_at(path: str) -> Callable[..., BaseModel]:
+def function_at(path: str) -> Callable[..., Any]:
     """The function that ``module:name`` names."""
     module, _, name = path.partition(":")
-    function: Callable[..., BaseModel] = getattr(importlib.import_module(module), name)
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return function
 
 
@@ -205,11 +205,13 @@ def main() -> None:
     """Import what the runs need, then serve."""
     replies = os.dup(1)
     os.dup2(2, 1)  # whatever a library prints must not end up between the replies
-    scratch, modules = Path(sys.argv[1]), sys.argv[2:]
+    scratch, warm_up, modules = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
     parent = _Parent(replies)
     sys.modules["outdated"] = None  # type: ignore[assignment]  # ogb's import would query the network in a thread
     for module in modules:
         importlib.import_module(module)
+    if warm_up:
+        function_at(warm_up)()
     # Objects that live for ever are taken out of collection, or the child's first collection would copy every page.
     gc.collect()
     gc.freeze()

@@ -56,11 +56,13 @@ class Engine:
         execute: ``module:function``, called as ``f(request, report) -> Outcome``.
         parity: likewise, ``f(reference request, variant request, report) -> Parity``.
         preload: modules that the server imports beside those two, before the first fork.
+        warm_up: what the server calls once before it, ``module:function``; None for nothing.
     """
 
     execute: str = "harness.runs.execute:execute"
     parity: str = "harness.runs.parity_check:run_parity"
     preload: tuple[str, ...] = ("torch", "torch_geometric")
+    warm_up: str | None = "harness.runs.warm_up:warm_up"
 
     @property
     def modules(self) -> list[str]:
@@ -135,7 +137,14 @@ class ForkServer:
         self._scratch = Path(tempfile.mkdtemp(prefix="harness-run-"))
         # A session of its own: Ctrl-C reaches the supervisor alone, which then stops the child in order.
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "harness.runs.server", str(self._scratch), *self.engine.modules],
+            [
+                sys.executable,
+                "-m",
+                "harness.runs.server",
+                str(self._scratch),
+                self.engine.warm_up or "",
+                *self.engine.modules,
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=_environment(self.threads, self.device),

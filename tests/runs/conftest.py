@@ -31,7 +31,7 @@ def children(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Engine]:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
 
     def engine(execute: str = "outcome", parity: str = "parity") -> Engine:
-        return Engine(f"children:{execute}", f"children:{parity}", preload=())
+        return Engine(f"children:{execute}", f"children:{parity}", preload=(), warm_up=None)
 
     return engine
 

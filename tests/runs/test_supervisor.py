@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from harness.records.store import RecordStore
-from harness.runs.supervisor import ENGINE, Engine, ForkServer, ServerFault, run_one
+from harness.runs.supervisor import Engine, ForkServer, ServerFault, run_one
 from harness.spec.schema import Limits
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="runs are forked")
@@ -191,7 +191,7 @@ def test_the_watch_alone_holds_the_memory_limit(store, children, request_of, tmp
         """)
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    with ForkServer(1, engine=Engine("greedy:grow", "greedy:grow", ())) as server:
+    with ForkServer(1, engine=Engine("greedy:grow", "greedy:grow", (), None)) as server:
         record = run_one(request_of(), store=store, server=server, limits=Limits(time_s=30, memory_mb=100.0))
     assert record.status == "oom"
     assert "limit of 100 MB" in record.message
@@ -224,7 +224,7 @@ from harness.runs.supervisor import Engine, ForkServer, run_one
 from harness.spec.schema import Limits
 
 request = RunRequest.model_validate_json(Path(sys.argv[1]).read_text())
-with ForkServer(1, engine=Engine("children:sleep", "children:parity", ())) as server:
+with ForkServer(1, engine=Engine("children:sleep", "children:parity", (), None)) as server:
     run_one(request, store=RecordStore(Path(sys.argv[2])), server=server, limits=Limits(time_s=60))
 """
 
@@ -292,7 +292,7 @@ def test_a_job_ends_when_the_snakemake_that_started_it_is_killed(store, children
 def test_an_engine_that_cannot_be_imported_is_a_fault(request_of, store, capfd):
     with (
         pytest.raises(ServerFault, match="exit code 1 while it imported the engine"),
-        ForkServer(1, engine=Engine("no_such_module:f", "no_such_module:f", ())) as server,
+        ForkServer(1, engine=Engine("no_such_module:f", "no_such_module:f", (), None)) as server,
     ):
         run_one(request_of(), store=store, server=server, limits=LIMITS)
     assert "No module named 'no_such_module'" in capfd.readouterr().err
@@ -304,17 +304,3 @@ def test_the_scratch_folder_goes_with_the_server(locks, children, request_of, st
         run_one(request_of(), store=store, server=server, limits=LIMITS)
         assert len(list(locks.iterdir())) == 1
     assert list(locks.iterdir()) == []
-
-
-@linux
-def test_the_server_has_one_thread_and_no_cuda_context_once_torch_is_loaded(children, request_of, store):
-    engine = Engine("children:outcome", "children:parity", ENGINE.preload)
-    children()
-    with ForkServer(2, engine=engine) as server:
-        before = run_one(request_of(threads=2), store=store, server=server, limits=LIMITS)
-        server_threads = [Path(p).name for p in Path(f"/proc/{server.pid}/task").iterdir()]
-        maps = Path(f"/proc/{server.pid}/maps").read_text()
-    assert server_threads == [str(before.environment["parent"])]
-    assert "/dev/nvidia" not in maps
-    assert before.environment["torch"]
-    assert before.environment["device"] == "cpu"

@@ -1,0 +1,76 @@
+"""What the fork server does once, so that each child need not: load the compiled loops, build each convolution.
+
+It takes 0.3 s a child otherwise, and the memory of numba and PyG would be counted as the run's.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import torch
+
+from harness.batches.clusters import ClusterBatches
+from harness.batches.features import FeatureStore
+from harness.batches.neighbors import NeighborBatches
+from harness.graphs.graph import Graph, GraphMeta
+from harness.models.build import build_model
+from harness.runs import execute, parity_check  # noqa: F401  # what children call
+from harness.spec.options import Features, Model, Options, Sampling
+
+_NODES = 4
+
+
+def warm_up() -> None:
+    """Make a batch of each kind, fetch its features and build each model, on a graph of four nodes.
+
+    Nothing here may start a thread or be computed by torch on several: see `harness.runs.server`.
+    """
+    graph = _ring()
+    nodes = np.arange(_NODES, dtype=np.int64)
+    NeighborBatches(graph, Sampling(fanout=(2, 1)), batch_size=_NODES, seed=0).batch(1, 0)
+    ClusterBatches(graph, np.zeros(_NODES, np.int64), {}, per_batch=1, layers=2, seed=0).batch(1, 0)
+    for home in get_args(Features.model_fields["home"].annotation):
+        for ratio in (0.0, 0.5):
+            store = FeatureStore(
+                graph.x, home=home, cache_ratio=ratio, device=torch.device("cpu"), degree=np.ones(_NODES, np.int64)
+            )
+            store.fetch(nodes)
+    for conv in ("gcn", "sage", "gat", "gin"):
+        build_model(Model(conv=conv, hidden=2, layers=2), graph.num_features, graph.num_classes, Options())
+
+
+def _ring() -> Graph:
+    """Each node receives from the next; all train."""
+    nodes, nothing = np.arange(_NODES, dtype=np.int64), np.zeros(0, np.int64)
+    meta = GraphMeta(
+        name="ring",
+        dataset={},
+        fingerprint="",
+        num_nodes=_NODES,
+        num_edges=_NODES,
+        num_features=2,
+        num_classes=2,
+        class_names=["0", "1"],
+        train_nodes=_NODES,
+        val_nodes=0,
+        test_nodes=0,
+        directed=True,
+        isolated_nodes=0,
+        self_loops=0,
+        duplicate_edges=0,
+        max_in_degree=1,
+        split="random",
+    )
+    return Graph(
+        path=Path(),
+        meta=meta,
+        indptr=np.arange(_NODES + 1, dtype=np.int64),
+        indices=((nodes + 1) % _NODES).astype(np.int32),
+        x=np.ones((_NODES, 2), np.float32),
+        y=nodes % 2,
+        train=nodes,
+        val=nothing,
+        test=nothing,
+    )
