@@ -14,7 +14,7 @@ from harness.records.record import Stages
 from harness.reports.answer import ORDER, metric
 from harness.reports.digits import bytes_text, fixed, seconds_text, shortened, shortened_apart
 from harness.reports.escaping import clean
-from harness.reports.labels import CHARACTER_PX, Box, Label, place_labels, text_box
+from harness.reports.labels import CHARACTER_PX, Box, Label, Point, place_labels, text_box
 from harness.spec.schema import Gate
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 
@@ -224,7 +224,16 @@ def _names(
         taken.append(Box(plane.across(p["left"]), y - 1, plane.across(p["right"]), y + 1))
         taken.append(Box(x - 1, plane.down(p["high"]), x + 1, plane.down(p["low"])))
     ranked = sorted(drawn, key=lambda p: (ORDER.index(p["verdict"]), -abs(math.log(p["ratio"])) - abs(p["delta"])))
-    points = [(plane.across(p["delta"]), plane.down(p["ratio"]), shortened(p["variant"], longest)) for p in ranked]
+    points = [
+        Point(
+            plane.across(p["delta"]),
+            plane.down(p["ratio"]),
+            shortened(p["variant"], longest),
+            plane.down(p["high"]),
+            plane.down(p["low"]),
+        )
+        for p in ranked
+    ]
     return place_labels(points, plane.width, plane.height, taken)
 
 

@@ -13,6 +13,7 @@ _PREAMBLE = r"""% Needs booktabs, longtable, array and geometry, which every TeX
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
 \usepackage{textcomp}
+\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
 \usepackage[a4paper,landscape,margin=18mm]{geometry}
 \usepackage{array,booktabs,longtable}
 \newcolumntype{L}[1]{>{\raggedright\arraybackslash}p{#1}}

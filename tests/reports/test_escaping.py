@@ -1,0 +1,62 @@
+"""What others wrote stays text in every format."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.reports.escaping import clean, code, latex, markdown, spreadsheet
+from harness.reports.tables import markdown_table
+
+
+def test_latex_specials_are_printed_not_obeyed() -> None:
+    assert latex(r"50 % of $x_1$ \& {a}#~^") == (
+        r"50 \% of \$x\_1\$ \textbackslash{}\& \{a\}\#\textasciitilde{}\textasciicircum{}"
+    )
+    assert latex("−0.5 ≤ Δ") == r"\ensuremath{-}0.5 \ensuremath{\le} \ensuremath{\Delta}"
+    assert latex("中") == "[U+4E2D]"
+
+
+def test_long_words_may_break_in_latex() -> None:
+    assert latex("cache-0.3", breakable=True) == r"cache-\allowbreak{}0.\allowbreak{}3"
+    assert latex("x" * 80, breakable=True).count(r"\allowbreak{}") == 5
+
+
+@given(st.text())
+def test_latex_output_is_what_pdflatex_can_read(text: str) -> None:
+    assert all(ord(c) < 0x7F or 0xC0 <= ord(c) <= 0xFF for c in latex(text))
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", "a|b", "**bold**", "[x](y)", "`code`", "a\nb", "&lt;"])
+def test_markdown_cells_stay_one_cell_of_plain_text(text: str) -> None:
+    lines = markdown_table(["name", "value"], [[text, "1"]]).splitlines()
+    assert len(lines) == 3
+    assert lines[2].replace("\\|", "").count("|") == 3
+    assert "<" not in lines[2]
+
+
+def test_markdown_shows_an_entity_as_it_was_written() -> None:
+    assert markdown("&lt;b") == "&amp;lt;b"
+    assert code("a`b``c") == "```a`b``c```"
+    assert code("`") == "`` ` ``"
+
+
+def test_colour_codes_control_characters_and_surrogates_are_dropped() -> None:
+    assert clean("\x1b[31mred\x1b[0m\x00\tend\ud800\u202eX") == "red endX"
+
+
+def test_a_spreadsheet_runs_no_formula() -> None:
+    assert spreadsheet('=HYPERLINK("x")').startswith("'=")
+    assert spreadsheet("cache-0.3") == "cache-0.3"
+
+
+@given(st.text())
+def test_a_csv_cell_survives_writing_and_reading(text: str) -> None:
+    file = io.StringIO()
+    csv.writer(file).writerow([spreadsheet(text), "end"])
+    (row,) = csv.reader(io.StringIO(file.getvalue()))
+    assert row == [spreadsheet(text), "end"]

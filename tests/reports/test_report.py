@@ -1,0 +1,387 @@
+"""Every file of a report, on the pages that go wrong first: nothing measured, all failed, too much, hostile text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from harness.records.record import Stages
+from harness.reports.answer import answer, unknowns
+from harness.reports.figures import Figure, figures
+from harness.reports.report import write_report
+from harness.verdicts.model import (
+    ComparisonVerdict,
+    Control,
+    Costs,
+    FailedRun,
+    MemoryUse,
+    ReferenceSummary,
+    SeedDifference,
+    Speed,
+    Verdicts,
+)
+
+from .conftest import accuracy, comparison, failed_comparison, memory_use, some_of_each, speed
+
+HOSTILE = '<script>alert(1)</script><img src="http://evil.example/x.png" onerror=alert(1)>'
+LATEX_HOSTILE = r"\input{/etc/passwd} $x_1^2$ & 50 % ~ # {unbalanced } \undefined 中文 🙂"
+UNTIMED = {"speed": Speed(state="unknown"), "memory": MemoryUse(state="unknown"), "costs": Costs(), "counters": {}}
+MISSING = Control(state="missing", reason="the control was not timed, so no gain can be told from noise")
+NOISY = Control(
+    ratio=1.02,
+    ci=(0.85, 1.22),
+    level=0.9829,
+    blocks=2,
+    state="noisy",
+    reason="the baseline against itself gives [0.85, 1.22], wider than the smallest gain of 1.05",
+    smallest_gain=1.44,
+)
+
+
+def hostile() -> list[ComparisonVerdict]:
+    """Markup where a name, a message, a counter and a path are printed."""
+    return [
+        comparison(HOSTILE, patch={HOSTILE: HOSTILE}, counters={HOSTILE: HOSTILE}, notes=[HOSTILE]),
+        comparison("a|b`c*d_e", "reject", reason=LATEX_HOSTILE),
+        failed_comparison("=cmd()", f"{HOSTILE} {LATEX_HOSTILE}\x1b[31m\x00\n| new | row |"),
+    ]
+
+
+def sixty() -> list[ComparisonVerdict]:
+    """Sixty variants of eighty characters that differ in the middle only."""
+    verdicts = ["accept", "reject", "no-gain", "inconclusive"]
+    return [
+        comparison(
+            f"{'a' * 39}{i:02d}{'b' * 39}",
+            verdicts[i % 4],
+            accuracy=accuracy(-1.0 + i / 40, 0.3, "inconclusive" if i % 4 == 3 else "pass", 12),
+            speed=speed(0.8 + i / 30),
+        )
+        for i in range(60)
+    ]
+
+
+PAGES: dict[str, tuple[Callable[[], list[ComparisonVerdict]], dict]] = {
+    "each": (some_of_each, {}),
+    "none-accepted": (lambda: [comparison("a", "no-gain", speed=speed(1.0, 0.02, "no-gain"))], {"recommended": []}),
+    "all-failed": (
+        lambda: [failed_comparison("fp16"), failed_comparison("bf16")],
+        {"references": [ReferenceSummary(name="baseline", n=5, mean=0.63, sd_pp=0.3)]},
+    ),
+    "one-pair": (
+        lambda: [
+            comparison(
+                "cache-0.3",
+                "inconclusive",
+                n_pairs=1,
+                accuracy=accuracy(n=1).model_copy(
+                    update={"ci_pp": None, "delta_pp": None, "look": None, "state": "invalid"}
+                ),
+                **UNTIMED,
+            )
+        ],
+        {"control": MISSING},
+    ),
+    "sixty": (sixty, {}),
+    "baseline-failed": (
+        lambda: [
+            failed_comparison("cache-0.3", verdict="inconclusive", reason="the baseline did not train", failed=[]),
+        ],
+        {
+            "references": [
+                ReferenceSummary(
+                    name="baseline",
+                    n=0,
+                    failed=[
+                        FailedRun(
+                            arm="reference", purpose="quality", seed=0, run_id="r0", status="oom", message="no memory"
+                        )
+                    ],
+                )
+            ],
+            "test_set": None,
+            "control": MISSING,
+            "environment": {},
+        },
+    ),
+    "no-timing": (lambda: [comparison("cache-0.3", "inconclusive", **UNTIMED)], {"control": MISSING}),
+    "noisy": (lambda: [comparison("cache-0.3", "inconclusive")], {"control": NOISY}),
+    "enables": (
+        lambda: [failed_comparison("checkpoint", verdict="enables", failed=[], reason="only it trains")],
+        {},
+    ),
+    "nothing": (list, {"control": MISSING, "references": [], "test_set": None, "environment": {}}),
+    "hostile": (hostile, {"description": HOSTILE + LATEX_HOSTILE, "warnings": [HOSTILE, LATEX_HOSTILE]}),
+}
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def report(request, tmp_path_factory, make_verdicts, make_plan, make_results) -> tuple[Verdicts, Path]:
+    """Verdicts and the folder of their report."""
+    make, changes = PAGES[request.param]
+    verdicts = make_verdicts(make(), **changes)
+    folder = tmp_path_factory.mktemp(request.param)
+    write_report(make_plan(verdicts), verdicts, *make_results(verdicts), folder)
+    return verdicts, folder
+
+
+class _Page(HTMLParser):
+    """Tags with their attributes, and the text between them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.unbalanced: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "br", "img", "link", "hr", "input"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.unbalanced.append(tag)
+
+    def handle_data(self, data):
+        self.text += f" {data} "
+
+    @property
+    def words(self) -> str:
+        """The text with its white space made single."""
+        return " ".join(self.text.split())
+
+
+def test_the_page_is_well_formed_and_says_every_variant_verdict_and_reason(report) -> None:
+    verdicts, folder = report
+    page = _Page((folder / "report.html").read_text())
+    assert not page.unbalanced
+    assert not page.open
+    for c in verdicts.comparisons:
+        if c.variant.isascii() and "<" not in c.variant:
+            assert c.variant in page.text
+        assert c.verdict in page.text
+    assert answer(verdicts) in page.words
+
+
+def test_the_page_loads_nothing_and_runs_nothing(report) -> None:
+    _, folder = report
+    text = (folder / "report.html").read_text()
+    page = _Page(text)
+    assert not {"script", "link", "iframe", "object", "embed", "img", "base", "image", "use"} & {
+        t for t, _ in page.tags
+    }
+    for _, attributes in page.tags:
+        assert not [name for name in attributes if name.startswith("on")]
+        for name in ("src", "href", "xlink:href", "data", "action", "srcset"):
+            assert (attributes.get(name) or "#").startswith("#")
+    assert all(target.startswith("#") for target in re.findall(r"url\(\s*['\"]?([^)]*)", text))
+    assert "@import" not in text
+
+
+def test_ids_in_the_page_are_unique_and_links_lead_somewhere(report) -> None:
+    _, folder = report
+    tags = _Page((folder / "report.html").read_text()).tags
+    ids = [a["id"] for _, a in tags if a.get("id")]
+    assert len(ids) == len(set(ids))
+    assert {a["href"][1:] for _, a in tags if a.get("href")} <= set(ids)
+
+
+def _tables(text: str) -> list[list[str]]:
+    """Blocks of consecutive table lines."""
+    blocks = re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)
+    return [block.splitlines() for block in blocks]
+
+
+def test_markdown_tables_have_as_many_cells_in_each_row_and_a_row_a_variant(report) -> None:
+    verdicts, folder = report
+    text = (folder / "report.md").read_text()
+    tables = _tables(text)
+    for table in tables:
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1
+    if verdicts.comparisons:
+        assert len(tables[0]) == 2 + len(verdicts.comparisons)
+    assert not re.search(r"<[a-zA-Z/!]", re.sub(r"(`+).+?\1", "", text))
+
+
+def test_csv_has_a_line_a_comparison_and_unrounded_numbers(report) -> None:
+    verdicts, folder = report
+    rows = list(csv.DictReader(io.StringIO((folder / "report.csv").read_text())))
+    assert len(rows) == len(verdicts.comparisons) + 1
+    assert rows[-1]["variant"] == "control"
+    for row, c in zip(rows, verdicts.comparisons, strict=False):
+        assert row["variant"].lstrip("'") == c.variant
+        assert row["verdict"] == c.verdict
+        assert (float(row["speedup"]) if row["speedup"] else None) == c.speed.ratio
+        assert not row["reason"].startswith(("=", "+", "@"))
+
+
+def test_latex_groups_balance_and_tables_have_equal_columns(report) -> None:
+    _, folder = report
+    text = (folder / "report.tex").read_text()
+    bare = re.sub(r"\\[\\{}$&#%_]|%[^\n]*", " ", text)
+    assert bare.count("{") == bare.count("}")
+    for table in re.findall(r"\\begin\{longtable\}.*?\\end\{longtable\}", text, flags=re.DOTALL):
+        rows = [line for line in table.splitlines() if line.endswith(r"\\") and not line.startswith("\\caption")]
+        assert len({len(re.findall(r"(?<!\\)&", row)) for row in rows}) == 1
+
+
+def test_figures_are_files_exactly_where_the_page_draws_them(report) -> None:
+    _, folder = report
+    markdown = (folder / "report.md").read_text()
+    linked = set(re.findall(r"\]\((figures/[a-z_]+\.svg)\)", markdown))
+    assert linked == {f"figures/{p.name}" for p in (folder / "figures").glob("*")}
+    assert len(linked) + markdown.count("Not drawn: no") == 3
+    assert not list(folder.rglob(".*"))
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(report, tmp_path) -> None:
+    _, folder = report
+    shutil.copy(folder / "report.tex", tmp_path)
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=120,
+        cwd=tmp_path,
+        env=os.environ | {"TEXMFVAR": str(tmp_path / "texmf"), "openin_any": "p"},
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+# One fact each
+
+
+def _missing(drawn: list[Figure]) -> dict[str, str]:
+    return {f.name: f.missing for f in drawn if not f.wide}
+
+
+def test_a_figure_without_data_says_why(make_verdicts, make_plan) -> None:
+    verdicts = make_verdicts([comparison("cache-0.3", "inconclusive", **UNTIMED)])
+    assert _missing(figures(make_plan(verdicts), verdicts)) == {
+        "speed_accuracy": "Not drawn: no variant has both its accuracy and its speed-up measured.",
+        "stages": "Not drawn: no timing run recorded its stages.",
+        "memory": "Not drawn: no timing run recorded its peak memory.",
+    }
+
+
+def test_figures_name_their_variants_and_both_limits(make_verdicts, make_plan) -> None:
+    verdicts = make_verdicts()
+    trade_off, stages, memory = figures(make_plan(verdicts), verdicts)
+    for name in ("cache-0.3", "fanout-10-5", "cluster-random"):
+        assert f">{name}</text>" in trade_off.wide
+    assert ">−0.5 pp</text>" in trade_off.wide
+    assert ">1.05×</text>" in trade_off.wide
+    bars = re.findall(r">([^<>]+)</text>", stages.wide)
+    assert bars.index("baseline (ref.)") < bars.index("cache-0.3") < bars.index("fanout-10-5")
+    assert "32" in bars  # the sampling share of the fixture, per cent
+    assert ">measured</text>" in memory.wide
+    assert ">estimated</text>" in memory.wide
+
+
+def test_a_figure_of_an_earlier_report_does_not_outlive_its_data(
+    tmp_path, make_verdicts, make_plan, make_results
+) -> None:
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "stages.svg").write_text("<svg/>")
+    verdicts = make_verdicts([comparison("cache-0.3", "inconclusive", **UNTIMED)])
+    write_report(make_plan(verdicts), verdicts, *make_results(verdicts), tmp_path)
+    assert not (tmp_path / "figures" / "stages.svg").exists()
+
+
+def test_stages_that_took_no_time_divide_by_nothing(make_verdicts, make_plan) -> None:
+    nought = Stages(sample_s=0.0, fetch_s=0.0, compute_s=0.0, update_s=0.0)
+    costs = Costs(reference_stages=nought, variant_stages=nought)
+    verdicts = make_verdicts([comparison("cache-0.3", costs=costs, memory=memory_use(1.0))])
+    assert all(f.wide for f in figures(make_plan(verdicts), verdicts))
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        (
+            "each",
+            "2 of 6 variants are worth having: cache-0.3 (1.21 times as fast) and checkpoint (1.38 times less memory)",
+        ),
+        ("none-accepted", "None of 1 variant is shown to be worth having: 1 no-gain."),
+        ("all-failed", "None of 2 variants is shown to be worth having: none trained to the end."),
+        ("baseline-failed", "baseline, with which they are compared, did not train to the end."),
+        ("noisy", "the machine is too noisy to measure a gain (1 inconclusive)."),
+        ("no-timing", "the control was not timed (1 inconclusive)."),
+        ("enables", "checkpoint can train where the reference cannot (1 enables)."),
+        ("nothing", "Nothing was compared: every variant was skipped."),
+    ],
+)
+def test_the_answer_is_one_sentence(page: str, expected: str, make_verdicts) -> None:
+    make, changes = PAGES[page]
+    assert expected in answer(make_verdicts(make(), **changes))
+
+
+def test_what_is_not_known_says_how_many_seeds_would_tell(make_verdicts) -> None:
+    undecided = comparison("fanout", "inconclusive", accuracy=accuracy(-0.32, 0.55, "inconclusive", 16))
+    failing = comparison("random", "inconclusive", accuracy=accuracy(-0.8, 0.55, "inconclusive", 14))
+    spent = comparison("last", "inconclusive", n_pairs=20, accuracy=accuracy(-0.3, 0.4, "inconclusive", 30, n=20))
+    never = comparison("line", "inconclusive", accuracy=accuracy(-0.5, 0.2, "inconclusive", None))
+    assert unknowns(make_verdicts([undecided, failing, spent, never])) == [
+        "fanout: accuracy undecided after 5 pairs; about 16 more would decide (rough).",
+        "random: accuracy undecided after 5 pairs; about 14 more would show the failure (rough).",
+        "last: accuracy undecided after 20 pairs; about 30 more would decide (rough), in a new spec with fresh seeds, "
+        "since the last look is spent.",
+        "line: accuracy undecided after 5 pairs; more seeds would hardly decide it (over 200, or on the limit).",
+    ]
+
+
+def test_a_noisy_control_and_a_missing_one_come_first(make_verdicts) -> None:
+    for control in (NOISY, MISSING):
+        verdicts = make_verdicts([comparison("a", "inconclusive")], control=control, warnings=["still climbing"])
+        first, second = unknowns(verdicts)[:2]
+        assert control.reason in first
+        assert second == "Still climbing."
+
+
+def test_pairs_after_the_decision_are_shown_as_not_counted(tmp_path, make_verdicts, make_plan, make_results) -> None:
+    extra = SeedDifference(seed=5, reference=0.63, variant=0.6, delta_pp=-3.0, counted=False)
+    judged = accuracy()
+    judged = judged.model_copy(update={"seeds": [*judged.seeds, extra]})
+    verdicts = make_verdicts([comparison("cache-0.3", accuracy=judged)])
+    write_report(make_plan(verdicts), verdicts, *make_results(verdicts), tmp_path)
+    page = _Page((tmp_path / "report.html").read_text()).words
+    assert "−3.00 no, after the decision" in page
+    assert "−3.00 (not counted)" in (tmp_path / "report.md").read_text()
+
+
+def test_the_page_says_resolution_fingerprint_counters_and_the_command(
+    tmp_path, make_verdicts, make_plan, make_results
+) -> None:
+    verdicts = make_verdicts()
+    plan = make_plan(verdicts, spec_path="elsewhere/my spec.yaml")
+    write_report(plan, verdicts, *make_results(verdicts), tmp_path)
+    page = _Page((tmp_path / "report.html").read_text()).words
+    for said in (
+        "0.5 pp = 13.8 of 2,754 test nodes",
+        "data fingerprint fp-1234",
+        "cache_hits 812,345",
+        "torch 2.13.0",
+        "snakemake --cores 2 --config 'spec=elsewhere/my spec.yaml'",
+        "quality, seed 0 diverged loss is not finite in epoch 3, batch 7",
+        "gat has no spmm form",
+        "5, 10, 20 pairs",
+    ):
+        assert said in page
