@@ -15,8 +15,8 @@ from harness.plan.sizes import Sizes, prepared_sizes
 from harness.spec.option_paths import Settings
 
 # One thread of a present CPU, float32; for a guess of the order of magnitude only.
-FLOP_S = 4e10  # dense products
-BYTE_S = 4e9  # gathers and scatters
+FLOP_S = 8e10  # dense products
+BYTE_S = 6e9  # gathers and scatters
 BATCH_S = 0.003  # Python and launches of one step
 START_S = 1.0  # a process of the timing job: fork, opening the graph, the model
 FLOAT = 4
@@ -133,10 +133,11 @@ def memory_parts(settings: Settings, sizes: Sizes, layers: list[LayerShape], dev
 def epoch_seconds(settings: Settings, sizes: Sizes, layers: list[LayerShape]) -> float:
     """A rough guess of one training epoch on one CPU thread, by products and moved bytes; off by a few times."""
     flops, moved = 0.0, layers[0].sources * sizes.features * FLOAT
-    for layer in layers:
+    for index, layer in enumerate(layers):
+        passes = 3 if index else 2  # forward, weights' gradient, and inputs' gradient, which features do not need
         products = 2 if settings.model.conv in ("sage", "gin") else 1
-        flops += 3 * 2 * layer.targets * layer.width_in * layer.width_out * products
-        moved += 3 * layer.edges * _message_width(settings, layer) * FLOAT
+        flops += passes * 2 * layer.targets * layer.width_in * layer.width_out * products
+        moved += passes * layer.edges * _message_width(settings, layer) * FLOAT
     return batches(settings, sizes) * (BATCH_S + flops / FLOP_S + moved / BYTE_S)
 
 

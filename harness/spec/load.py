@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from harness.spec.dataset import Dataset, Files
+from harness.spec.dataset import Builtin, Dataset, Files, Synthetic
 from harness.spec.errors import InputError, Problem
 from harness.spec.model_source import SourceError, check_class, source_of
 from harness.spec.option_paths import Settings
@@ -19,6 +19,7 @@ from harness.spec.wording import Finding, Loc, dotted, explain
 from harness.spec.yaml_tree import Node, read_tree
 
 Section = TypeVar("Section", bound=BaseModel)
+RESERVED = ("reference", "runs")  # folders of results/ that belong to no spec
 _DATASET: TypeAdapter[Dataset] = TypeAdapter(Dataset)
 
 
@@ -90,7 +91,15 @@ def _beyond_schema(data: dict[str, Any], spec_dir: Path) -> list[Finding]:
         findings += _classes_of_variants(variants, spec_dir)
     if model is not None and model.class_path is not None:
         findings += _class(("model", "class"), model.class_path, spec_dir)
-    return findings + _data_files(data.get("dataset"), spec_dir)
+    return findings + _name(data.get("name")) + _dataset(data.get("dataset"), spec_dir)
+
+
+def _name(name: Any) -> list[Finding]:
+    if isinstance(name, str) and name.casefold() in RESERVED:
+        return [
+            Finding(("name",), f"'{name}' is a folder of results/ that the harness uses itself; choose another name")
+        ]
+    return []
 
 
 def _baseline_loc(data: dict[str, Any], path: str) -> Loc:
@@ -124,11 +133,20 @@ def _classes_of_variants(variants: dict[str, Variant], spec_dir: Path) -> list[F
     return findings
 
 
-def _data_files(dataset: Any, spec_dir: Path) -> list[Finding]:
+def _dataset(dataset: Any, spec_dir: Path) -> list[Finding]:
     try:
         section = _DATASET.validate_python(dataset)
     except ValidationError:
         return []
+    if isinstance(section, Builtin | Synthetic) and section.split is not None and section.split.kind == "public":
+        message = (
+            f"{section.source} data has no public split; write e.g. {{kind: random, train: 0.6, val: 0.2, seed: 0}}"
+        )
+        return [Finding(("dataset", "split", "kind"), message)]
+    return _data_files(section, spec_dir)
+
+
+def _data_files(section: Dataset, spec_dir: Path) -> list[Finding]:
     wanted: list[tuple[Loc, str]] = []
     if isinstance(section, Files):
         for key in ("path", "edges", "features", "labels"):

@@ -8,12 +8,12 @@ from pathlib import Path
 
 def data_root() -> Path:
     """``$HARNESS_DATA``, default ``data``: looked in before any download; may be read-only."""
-    return Path(os.environ.get("HARNESS_DATA") or "data")
+    return Path(os.environ.get("HARNESS_DATA") or "data").expanduser()
 
 
 def cache_root() -> Path:
     """``$HARNESS_CACHE``, default ``.cache``: what is prepared, and the probe's answers."""
-    return Path(os.environ.get("HARNESS_CACHE") or ".cache")
+    return Path(os.environ.get("HARNESS_CACHE") or ".cache").expanduser()
 
 
 def candidates(path: str, spec_dir: Path) -> list[Path]:

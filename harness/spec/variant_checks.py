@@ -168,6 +168,8 @@ def _cells(
             settings = settings_of(patched(sections, cell.patch))
         except ValidationError as error:
             message = explain(error.errors()[0], None).message
+            if base.model.conv is not None and "model.class" in cell.patch and "model.conv" not in cell.patch:
+                message += "; add `model.conv: null` to `set`, since the baseline has a conv"
             found.setdefault(message, Finding(("variants", key), f"{_which(cell)}{message}", at_key=True))
             continue
         for path, message in check_settings(settings, cell.patch):

@@ -351,6 +351,21 @@ MISTAKES = {
         "dataset",
         ("missing features, labels",),
     ),
+    "name of a folder of all results": Mistake(2, "name: runs", "runs", "name", ("'runs'", "choose another name")),
+    "public split of data without one": Mistake(
+        3,
+        "dataset: {source: synthetic, nodes: 100, split: {kind: public}}",
+        "public",
+        "dataset.split.kind",
+        ("has no public split", "kind: random"),
+    ),
+    "class beside the baseline's conv": Mistake(
+        8,
+        "  own: {set: {model.class: 'json:JSONDecoder'}}",
+        "own",
+        "variants.own",
+        ("either `conv`", "add `model.conv: null`"),
+    ),
     "version as a truth value": Mistake(1, "version: true", "true", "version", ("allowed: 1",)),
 }
 
