@@ -57,8 +57,8 @@ def build_csr(source: np.ndarray, target: np.ndarray, num_nodes: int, undirected
     source, target = np.asarray(source, dtype=ids), np.asarray(target, dtype=ids)
     if undirected:
         source, target = np.concatenate([source, target]), np.concatenate([target, source])
-    by_source, its_target = _counting_sort(source, source, target, num_nodes)[1:]
-    indptr, _, indices = _counting_sort(its_target, its_target, by_source, num_nodes)
+    # rows of targets by source, transposed: a stable counting sort, so each row's sources come out sorted
+    indptr, indices = _transpose(*_rows(source, target, num_nodes))
     if undirected:
         indptr, indices = _first_of_each(indptr, indices)
     return Csr(indptr, indices)
@@ -79,29 +79,44 @@ def edge_facts(csr: Csr) -> EdgeFacts:
 
 def _is_symmetric(csr: Csr) -> bool:
     """The transpose has the same rows."""
-    rows = np.repeat(np.arange(csr.num_nodes, dtype=csr.indices.dtype), np.diff(csr.indptr))
-    indptr, _, indices = _counting_sort(csr.indices, csr.indices, rows, csr.num_nodes)
+    indptr, indices = _transpose(csr.indptr, csr.indices)
     return np.array_equal(indptr, csr.indptr) and np.array_equal(indices, csr.indices)
 
 
 @njit(cache=True, nogil=True)
-def _counting_sort(
-    key: np.ndarray, first: np.ndarray, second: np.ndarray, num_nodes: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Row pointer of `key`, and `first` and `second` in stable order of `key`."""
+def _pointer(ids: np.ndarray, num_nodes: int) -> np.ndarray:
+    """Row pointer of edges whose rows are `ids`."""
     indptr = np.zeros(num_nodes + 1, np.int64)
-    for k in key:
-        indptr[k + 1] += 1
+    for v in ids:
+        indptr[v + 1] += 1
     for v in range(num_nodes):
         indptr[v + 1] += indptr[v]
+    return indptr
+
+
+@njit(cache=True, nogil=True)
+def _rows(row: np.ndarray, column: np.ndarray, num_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """CSR of an edge list; the columns of a row keep their order."""
+    indptr = _pointer(row, num_nodes)
     place = indptr[:-1].copy()
-    first_sorted, second_sorted = np.empty_like(first), np.empty_like(second)
-    for e in range(len(key)):
-        p = place[key[e]]
-        place[key[e]] = p + 1
-        first_sorted[p] = first[e]
-        second_sorted[p] = second[e]
-    return indptr, first_sorted, second_sorted
+    indices = np.empty_like(column)
+    for e in range(len(row)):
+        indices[place[row[e]]] = column[e]
+        place[row[e]] += 1
+    return indptr, indices
+
+
+@njit(cache=True, nogil=True)
+def _transpose(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """CSR of the reversed edges, rows sorted."""
+    turned = _pointer(indices, len(indptr) - 1)
+    place = turned[:-1].copy()
+    rows = np.empty_like(indices)
+    for v in range(len(indptr) - 1):
+        for e in range(indptr[v], indptr[v + 1]):
+            rows[place[indices[e]]] = v
+            place[indices[e]] += 1
+    return turned, rows
 
 
 @njit(cache=True, nogil=True)

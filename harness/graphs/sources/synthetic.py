@@ -66,16 +66,23 @@ def make_synthetic(dataset: Synthetic, say: Callable[[str], None]) -> RawGraph:
 
 def _power_law(dataset: Synthetic, rng: np.random.Generator) -> np.ndarray:
     """Expected degree of each node, up to a factor: Pareto with the given exponent, truncated, float64 ``[n]``."""
-    weight = (1.0 - rng.random(dataset.nodes)) ** (-1.0 / (dataset.exponent - 1.0))
+    height = -np.log(1.0 - rng.random(dataset.nodes)) / (dataset.exponent - 1.0)  # log of a Pareto variable
     # a hub must find enough partners: half of its class, and a tenth of all nodes
     partners = 0.5 * dataset.nodes / dataset.classes / max(dataset.homophily, 0.1)
     most = max(2.0 * dataset.mean_degree, min(partners, 0.1 * dataset.nodes))
-    for _ in range(50):  # truncation lowers the mean, so the bound moves with it
-        bound = most * weight.mean() / dataset.mean_degree
-        if weight.max() <= 1.001 * bound:
-            break
-        np.minimum(weight, bound, out=weight)
-    return weight
+    return np.exp(np.minimum(height - _truncation(height, most / dataset.mean_degree), 0.0))
+
+
+def _truncation(height: np.ndarray, ratio: float) -> float:
+    """Where to cut log weights so that the largest weight is `ratio` times the mean, or the largest of them."""
+    low, high = float(height.min()), float(height.max())
+    if ratio * np.exp(height - high).mean() >= 1.0:
+        return high
+    for _ in range(40):
+        middle = (low + high) / 2
+        enough = ratio * np.exp(np.minimum(height - middle, 0.0)).mean() >= 1.0
+        low, high = (middle, high) if enough else (low, middle)
+    return low
 
 
 class _Endpoints:
@@ -133,17 +140,21 @@ def _distinct(sampler: _Endpoints, rng: np.random.Generator, wanted: int, inside
         missing = wanted - len(keys)
         if missing <= 0:
             break
-        left, drawn = int(1.1 * missing) + 16, [keys]
-        while left > 0:
-            drawn.append(sampler.draw(rng, min(left, CHUNK_EDGES), inside))
-            left -= CHUNK_EDGES
-        keys = _unique(np.concatenate(drawn))
+        tries = int(1.1 * missing) + 16
+        drawn, filled = np.empty(len(keys) + tries, dtype=np.int64), len(keys)
+        drawn[:filled] = keys
+        for first in range(0, tries, CHUNK_EDGES):
+            more = sampler.draw(rng, min(tries - first, CHUNK_EDGES), inside)
+            drawn[filled : filled + len(more)] = more
+            filled += len(more)
+        keys = _unique(drawn[:filled])
     if len(keys) > wanted:
         keys = np.delete(keys, rng.choice(len(keys), size=len(keys) - wanted, replace=False, shuffle=False))
     return keys
 
 
 def _unique(keys: np.ndarray) -> np.ndarray:
+    """The distinct keys, sorted; `keys` itself is sorted too."""
     keys.sort()
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
 
