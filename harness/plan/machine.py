@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError
 from harness.spec.errors import InputError, Problem
 from harness.spec.options import Frozen
 
-PROBE_VERSION = 1  # raise it when the probe asks more
+PROBE_VERSION = 2  # raise it when the probe asks more
 PROBE_TIMEOUT_S = 300
 DISTRIBUTIONS = ("torch", "torch-geometric", "pymetis", "ogb", "numba", "pyg-lib", "torch-sparse", "torch-scatter")
 

@@ -55,7 +55,7 @@ _OGB: dict[str, tuple[int, int, int, int, int]] = {
     "ogbn-papers100M": (111_059_956, 1_615_685_872, 128, 172, 1_207_179),
 }
 _OGB_DIRECTED = ("ogbn-arxiv", "ogbn-papers100M")
-_WORDNET: dict[str | None, tuple[int, int, int]] = {
+_WORDNET: dict[str | None, tuple[int, int, int]] = {  # nodes, edges (both directions), classes
     None: (117_659, 367_578, 45),
     "noun": (82_115, 230_620, 26),
     "verb": (13_767, 31_306, 15),

@@ -59,10 +59,12 @@ def _kernels(device: str) -> dict[str, str | None]:
         finish(messages.new_zeros(3, 8).index_add(0, target, messages), dtype)
 
     def spmm(dtype: torch.dtype) -> None:
-        x = linear(dtype).to(dtype)
+        # the engine multiplies by the matrix and, in the backward pass, by its transpose made beforehand: one kernel
+        x = linear(dtype).detach().to(dtype)
         matrix = torch.sparse_csr_tensor(indptr, indices, torch.ones(3, device=device, dtype=dtype), (3, 3))
         reduce = ("sum",) if device == "cpu" else ()
-        finish(torch.sparse.mm(matrix, x, *reduce), dtype)
+        if not torch.isfinite(torch.sparse.mm(matrix, x, *reduce)).all():
+            raise FloatingPointError("the result is not finite")
 
     def segment(dtype: torch.dtype) -> None:
         messages = linear(dtype).to(dtype)[indices]
