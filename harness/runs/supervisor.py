@@ -435,6 +435,7 @@ def _environment(threads: int, device: Device) -> dict[str, str]:
     return os.environ | {
         **dict.fromkeys(_THREAD_VARIABLES, str(threads)),
         "JE_ARROW_MALLOC_CONF": "background_thread:false",  # else pyarrow, which PyG imports, starts a thread
+        "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES",  # macOS refuses to fork a process that has loaded its frameworks
         "CUDA_VISIBLE_DEVICES": device.visible,
         "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # or asking for a GPU would make a context, which no fork survives
     }
