@@ -25,7 +25,7 @@ def decimals(
         upper: upper bound.
         limits: values that the bounds are judged against.
         default: decimals where there is no interval, or one without width.
-        most: no more decimals than that (where columns are narrow), the exception apart.
+        most: no more decimals than that where columns are narrow; the exception then adds one at most.
 
     Returns:
         Decimals, 0 to 4.
@@ -40,7 +40,7 @@ def decimals(
             exponent, leading = exponent + 1, 100
         places = max((1 if leading <= 354 else 0) - exponent, 0)
     places = min(places, most)
-    while places < MOST_DECIMALS and any(
+    while places < min(most + 1, MOST_DECIMALS) and any(
         bound != limit and round(bound, places) == round(limit, places) for bound in known for limit in limits
     ):
         places += 1

@@ -26,7 +26,7 @@ STYLES = {
     "dnf": "magenta",
     "skipped": "dim",
 }
-_SHORTEST_NAME = 12
+_SHORTEST_NAME = 10
 _MOST_LINES = 12  # of reasons and of open questions; the page has them all
 _ASCII = str.maketrans({"−": "-", "–": "-", "—": "-", "…": "~", "×": "x", "Δ": "d", "α": "alpha", "≤": "<=", "≥": ">="})
 

@@ -24,17 +24,12 @@ def test_a_bound_off_the_limit_never_prints_as_the_limit() -> None:
     assert with_interval(-0.2, (-0.5, 0.1), -0.5, signed=True) == "−0.20 [−0.50, +0.10]"
 
 
-@given(
-    st.floats(-5, 5),
-    st.floats(1e-3, 10),
-    st.floats(-5, 5).map(lambda x: round(x, 1)),
-    st.integers(0, 4),
-)
+@given(st.floats(-5, 5), st.floats(1e-3, 10), st.floats(-5, 5).map(lambda x: round(x, 1)))
 def test_printed_bounds_lie_on_the_side_of_the_limit_that_the_numbers_do(
-    middle: float, half: float, limit: float, most: int
+    middle: float, half: float, limit: float
 ) -> None:
     lower, upper = middle - half, middle + half
-    places = decimals(lower, upper, limit, most=most)
+    places = decimals(lower, upper, limit)
     for bound in (lower, upper):
         if abs(bound - limit) > 1e-4:  # four decimals are the end
             assert (round(bound, places) > round(limit, places)) == (bound > limit)

@@ -1,0 +1,123 @@
+"""The verdicts at the end of a run, and the plan before it, at 80 columns."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from harness.plan.model import Estimate, Plan
+from harness.reports.terminal import plan_table, verdict_table
+
+from .conftest import accuracy, comparison, failed_comparison, some_of_each, speed
+
+
+def shown(verdicts, folder: Path | None = None, width: int = 80, encoding: str = "utf-8") -> list[str]:
+    """Lines as a pipe gets them."""
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding=encoding)
+    verdict_table(verdicts, Console(file=file, width=width), folder)
+    file.flush()
+    return raw.getvalue().decode(encoding).splitlines()
+
+
+def plan_lines(plan: Plan) -> list[str]:
+    file = io.StringIO()
+    plan_table(plan, Console(file=file, width=80))
+    return file.getvalue().splitlines()
+
+
+def test_each_variant_has_one_row_with_its_numbers_and_verdict(make_verdicts) -> None:
+    lines = shown(make_verdicts(), Path("results/quickstart"))
+    assert lines[1].split("  ")[0] == "variant"
+    rows = {line.split()[0]: line for line in lines[2:9]}
+    assert list(rows) == [c.variant for c in some_of_each()]
+    assert rows["cache-0.3"].split() == [
+        *["cache-0.3", "−0.06", "[−0.31,", "+0.19]", "1.21", "[1.15,", "1.27]", "1.02", "accept"]
+    ]
+    assert rows["checkpoint"].split()[1:] == ["0", "(identical)", "0.81", "[0.79,", "0.83]", "1.38", "accept"]
+    assert rows["fp16"].split() == ["fp16", "–", "–", "–", "dnf"]
+    assert "Report: results/quickstart/report.html" in lines
+
+
+def test_nothing_is_wider_than_the_terminal_or_ends_in_blanks(make_verdicts) -> None:
+    long = "x" * 80
+    verdicts = make_verdicts(
+        [*some_of_each(), comparison(long, speed=speed(1.052, 0.0019)), failed_comparison(f"y{long}", "word " * 60)]
+    )
+    for width in (80, 100):
+        lines = shown(verdicts, width=width)
+        assert max(len(line) for line in lines) <= width
+        assert not [line for line in lines if line != line.rstrip()]
+
+
+def test_sixty_names_of_eighty_characters_are_cut_in_the_middle_and_stay_apart(make_verdicts) -> None:
+    names = [f"{'a' * 39}{i:02d}{'b' * 39}" for i in range(60)]
+    lines = shown(make_verdicts([comparison(n, accuracy=accuracy(-0.1, 0.2984)) for n in names]))
+    rows = [line for line in lines if line.endswith("accept")]
+    assert len(rows) == 60
+    assert len({row.split()[0] for row in rows}) == 60
+    assert all("…" in row.split()[0] for row in rows)
+    assert len(lines) < 60 + 30
+
+
+def test_no_colour_codes_in_a_pipe_and_some_on_a_terminal(make_verdicts) -> None:
+    assert "\x1b" not in "\n".join(shown(make_verdicts()))
+    file = io.StringIO()
+    console = Console(file=file, width=80, force_terminal=True, color_system="standard", no_color=False)
+    verdict_table(make_verdicts(), console)
+    assert "\x1b[" in file.getvalue()
+
+
+def test_a_terminal_of_ascii_gets_ascii(make_verdicts) -> None:
+    lines = shown(make_verdicts([*some_of_each(), failed_comparison("中文", "Überlauf")]), encoding="ascii")
+    assert any("-0.06 [-0.31, +0.19]" in line for line in lines)
+    assert any(line.startswith("??") for line in lines)
+
+
+def test_markup_and_control_codes_in_names_and_messages_are_text(make_verdicts) -> None:
+    verdicts = make_verdicts([failed_comparison("[red]a[/red]", "\x1b[2J[bold]lost[/nothing]")])
+    text = "\n".join(shown(verdicts))
+    assert "[red]a[/red]" in text
+    assert "[bold]lost[/nothing]" in text
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("comparisons", [[], [failed_comparison("a")]])
+def test_nothing_to_show_is_still_an_answer(comparisons, make_verdicts) -> None:
+    text = "\n".join(shown(make_verdicts(comparisons)))
+    assert "Nothing was compared" in text or "none trained to the end" in text
+
+
+def test_equal_reasons_are_told_once_and_long_lists_point_to_the_report(make_verdicts) -> None:
+    same = [failed_comparison(f"fp16-{i}", "no kernel") for i in range(20)]
+    text = " ".join(" ".join(shown(make_verdicts(same))).split())
+    assert "fp16-0, fp16-1, fp16-2 and 17 more: 1 of 5 runs diverged: no kernel" in text
+    undecided = [
+        comparison(f"v{i}", "inconclusive", accuracy=accuracy(-0.3, 0.5, "inconclusive", 9)) for i in range(20)
+    ]
+    assert "- and 9 more, in the report" in shown(make_verdicts(undecided))
+
+
+def test_the_plan_says_counts_costs_skips_and_warnings(make_verdicts, make_plan) -> None:
+    lines = plan_lines(make_plan(make_verdicts(), warnings=["a fan-out above every degree takes all neighbours"]))
+    text = " ".join(" ".join(lines).split())
+    assert "6 comparisons; 35 to 140 quality runs (5 to 20 seeds, 1 thread each)" in text
+    assert "7 timing jobs of 2 to 6 blocks, four processes a block, 2 threads each." in text
+    # 7 cells of 12 epochs of 0.1 s at 5 or 20 seeds; 7 jobs of 4 or 12 ratios, 2 processes each, of 7 epochs
+    assert "Cost: about 81 s to 5 min" in text
+    assert pytest.approx(81.2) == 7 * 12 * 0.1 * 5 + 7 * 4 * 2 * 7 * 0.1
+    assert "Memory: at most about 80.0 MB a run (baseline)." in text
+    assert "spmm-gat: gat has no spmm form" in text
+    assert "a fan-out above every degree" in text
+    assert max(len(line) for line in lines) <= 80
+
+
+def test_a_plan_without_sizes_says_that_it_does_not_know(make_verdicts, make_plan) -> None:
+    plan = make_plan(make_verdicts())
+    cells = {name: cell.model_copy(update={"estimate": Estimate()}) for name, cell in plan.cells.items()}
+    text = "\n".join(plan_lines(plan.model_copy(update={"cells": cells})))
+    assert "Cost: not known before the data set's size is." in text
+    assert "Memory: not known before the data set's size is." in text
