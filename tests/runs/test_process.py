@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -58,9 +57,9 @@ def test_sizes_of_a_process_that_is_gone_are_empty():
     assert anonymous_bytes(ended.pid) is None
 
 
-def test_a_system_without_these_says_so_and_goes_on(monkeypatch):
+def test_a_system_without_these_says_so_and_goes_on(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(process, "Path", lambda *parts: Path("/nowhere"))
+    monkeypatch.setattr(process, "Path", lambda *parts: tmp_path / "no" / "proc")
     assert die_with_parent(os.getppid()) is False
     assert sizes() == {}
     assert limit_data(10**6) is False
