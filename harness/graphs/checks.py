@@ -72,7 +72,11 @@ def _whole_numbers(raw: RawGraph, y: np.ndarray) -> np.ndarray:
         y = np.where(unlabelled, -1, y)
     elif not np.issubdtype(y.dtype, np.integer):
         raise raw.fault("labels", f"labels are {y.dtype}; classes are whole numbers 0, 1, 2, … (-1: unlabelled)")
-    return np.maximum(y.astype(np.int64), -1)
+    y = y.astype(np.int64)
+    if len(y) and y.min() < -1:
+        at = int(np.flatnonzero(y < -1)[0])
+        raise raw.fault("labels", f"label of node {at} is {y[at]}; classes are 0, 1, 2, … (-1: unlabelled)")
+    return y
 
 
 def _names(raw: RawGraph, labelled: np.ndarray) -> tuple[str, ...]:

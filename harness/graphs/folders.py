@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 from harness.graphs.faults import data_fault
 from harness.spec.places import cache_root, candidates, data_root
+
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+CLOSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
 def data_dir() -> Path:
@@ -31,6 +35,9 @@ def find_file(name: str, spec_dir: Path, key: str) -> Path:
     if any(place.is_dir() for place in places):
         raise data_fault(name, key, "is a folder; name one file")
     looked = ", ".join(str(place.absolute()) for place in places)
-    raise data_fault(
-        name, key, f"no such file; looked at {looked}. Put it there, correct `{key}`, or set HARNESS_DATA"
-    )
+    raise data_fault(name, key, f"no such file; looked at {looked}. Put it there, correct `{key}`, or set HARNESS_DATA")
+
+
+def is_disk_fault(error: BaseException) -> bool:
+    """The disk is full or may not be written: a fault of the place, not of the data."""
+    return isinstance(error, OSError) and error.errno in FULL | CLOSED

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from filelock import FileLock, Timeout
 from harness.graphs.checks import check_edges, check_labels, check_size
 from harness.graphs.csr import build_csr
 from harness.graphs.faults import data_fault
-from harness.graphs.folders import cache_dir, data_dir, find_file
+from harness.graphs.folders import CLOSED, FULL, cache_dir, data_dir, find_file
 from harness.graphs.graph import BUILDER_VERSION
 from harness.graphs.raw import RawGraph, SplitNodes
 from harness.graphs.sources import read_source
@@ -24,7 +23,6 @@ from harness.graphs.store import builder_version, graph_bytes, open_graph, write
 from harness.spec.dataset import Dataset
 
 Progress = Callable[[str], None]
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 __all__ = ["cache_dir", "data_dir", "prepare", "prepared_path"]
 
@@ -152,13 +150,13 @@ def _clear_messages(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in NO_SPACE:
+        if error.errno in FULL:
             raise data_fault(
                 folder,
                 "HARNESS_CACHE",
                 "the disk is full; free space there, or set HARNESS_CACHE to a folder on another disk",
             ) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        if error.errno in CLOSED:
             raise data_fault(
                 error.filename or folder,
                 "HARNESS_CACHE",

@@ -32,7 +32,7 @@ class RawGraph:
         file, key: what a complaint about the data names: a file or folder, and the spec's key.
         source, target: ends of each edge, integer, ``[num_edges]`` each.
         features: rows of features, read in chunks.
-        y: class of each node, integer or float with NaN, ``[num_nodes]``; negative or NaN is unlabelled.
+        y: class of each node, integer or float with NaN, ``[num_nodes]``; -1 or NaN is unlabelled.
         class_names: one name a class, or empty: classes are then 0 .. max(y).
         splits: the source's own splits; empty where it has none.
         own_split: what `splits` are called in `graph.json`.

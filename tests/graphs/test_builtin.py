@@ -59,14 +59,11 @@ def test_the_verbs_are_the_induced_subgraph(opened, shipped: dict[str, np.ndarra
     assert set(np.unique(graph.x)) == {0.0, 1.0}
 
 
-@pytest.mark.parametrize(("subset", "nodes", "classes"), [("adv", 3_621, 1), ("adj", 18_156, 3)])
-def test_other_parts_of_speech(subset: str, nodes: int, classes: int, opened) -> None:
-    if classes == 1:
-        with pytest.raises(Exception, match="single class"):
-            opened(source="builtin", name="wordnet", subset=subset)
-    else:
-        graph = opened(source="builtin", name="wordnet", subset=subset)
-        assert (graph.num_nodes, graph.num_classes) == (nodes, classes)
+def test_fewer_words_are_the_most_frequent_ones(opened) -> None:
+    section = {"source": "builtin", "name": "wordnet", "subset": "adj"}
+    few, all_words = opened(**section, features=100), opened(**section)
+    assert (all_words.num_nodes, all_words.num_classes, few.num_features) == (18_156, 3, 100)
+    assert np.array_equal(few.x, all_words.x[:, :100])
 
 
 def test_the_script_rebuilds_it_from_the_dict_files(shipped: dict[str, np.ndarray]) -> None:

@@ -38,6 +38,7 @@ ARRAYS = [
     ("y", np.full(20, np.nan), ["none of the 20 nodes has a label"]),
     ("y", np.zeros(20, int), ["class 0", "single class"]),
     ("y", np.full(20, 0.5), ["label of node 0 is 0.5", "whole numbers"]),
+    ("y", np.arange(20) % 3 - 2, ["label of node 0 is -2", "-1: unlabelled"]),
     ("y", np.eye(20, 3, dtype=int), ["[20]", "multi-label is not supported"]),
     ("y", np.arange(20) + 2000, ["label 2019 with 20", "renumber"]),
     ("class_names", np.array(["a", "b"]), ["label 2 has no name", "2 class_names"]),

@@ -142,6 +142,15 @@ def test_a_failed_download_names_the_files_and_the_folder(known, opened, tmp_pat
     assert f"put a.npz, b.csv into {tmp_path / 'data' / 'pyg' / 'Pets' / 'cats' / 'raw'}" in message
 
 
+def test_a_raw_file_that_pyg_misses_is_one_message(known, opened) -> None:
+    known(data_set([data()], raw=("a.bin",), fails=None))
+    reads = torch_geometric.datasets.Pets  # type: ignore[attr-defined]
+    reads.raw_file_names = []
+    reads.process = lambda self: Path(self.raw_dir, "absent").read_text()
+    with pytest.raises(InputError, match=r"PyG cannot make it \(FileNotFoundError"):
+        opened(source="pyg", name="Pets")
+
+
 def test_damaged_raw_files_are_one_message(known, opened, tmp_path) -> None:
     known(data_set([data()], raw=("a.bin",)))
     raw = tmp_path / "data" / "pyg" / "Pets" / "raw"

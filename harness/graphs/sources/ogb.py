@@ -20,7 +20,7 @@ import numpy as np
 
 from harness.graphs.faults import data_fault
 from harness.graphs.features import dense_rows
-from harness.graphs.folders import data_dir
+from harness.graphs.folders import data_dir, is_disk_fault
 from harness.graphs.raw import RawGraph, SplitNodes
 from harness.graphs.sources.library_root import library_root
 from harness.spec.dataset import Ogb
@@ -117,7 +117,7 @@ def _read(module: Any, name: str, own: Path, folder: str) -> tuple[Any, Any, Any
     except (InputError, MemoryError):
         raise
     except (Exception, SystemExit) as error:
-        if isinstance(error, OSError) and error.errno is not None and not isinstance(error, FileNotFoundError):
+        if is_disk_fault(error):
             raise
         raise data_fault(
             name,

@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.graphs.faults import data_fault
 from harness.graphs.features import FeatureRows, dense_rows, sparse_rows
-from harness.graphs.folders import data_dir
+from harness.graphs.folders import data_dir, is_disk_fault
 from harness.graphs.raw import RawGraph, SplitNodes
 from harness.graphs.sources.library_root import library_root
 from harness.graphs.splits import PARTS, given_splits
@@ -100,9 +100,11 @@ def _make(maker: Any, arguments: dict[str, Any], root: Path, name: str) -> Any:
             f"is not under {data_dir()} and cannot be downloaded ({type(failed.why).__name__}: {failed.why}); "
             f"put {', '.join(failed.names)} into {folder}, or check the name and the network",
         ) from failed
-    except (InputError, OSError, MemoryError):
+    except (InputError, MemoryError):
         raise
     except Exception as error:  # whatever PyG raises for a name or raw files that it cannot read
+        if is_disk_fault(error):
+            raise
         raise data_fault(
             name,
             KEY,
@@ -123,6 +125,8 @@ def _with_guarded_download(maker: Any) -> Any:
         try:
             maker.download(self)
         except Exception as error:
+            if is_disk_fault(error):
+                raise
             names = [Path(path).name for path in self.raw_paths]
             raise _DownloadFailed(self.raw_dir, names, error) from error
 

@@ -52,8 +52,6 @@ def _plain_faults(path: Path, key: str) -> Iterator[None]:
     except pd.errors.EmptyDataError:
         raise data_fault(path, key, "is empty; write one row a line") from None
     except (ValueError, OSError, EOFError, zlib.error) as error:  # the parsers of pandas and pyarrow raise ValueErrors
-        if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile) and error.errno is not None:
-            raise
         text = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise data_fault(
             path, key, f"cannot be read as a table ({text}); write one row a line, fields separated by commas"
