@@ -6,6 +6,7 @@ from collections import Counter
 
 from harness.plan.model import Plan
 from harness.reports.digits import decimals, fixed, shortened, with_interval
+from harness.spec.dataset import Builtin, Files, Ogb, Pyg
 from harness.spec.schema import Gate
 from harness.verdicts.model import ComparisonVerdict, Verdict, Verdicts
 from harness.verdicts.wording import METRICS, plural
@@ -20,6 +21,7 @@ MEANINGS: dict[Verdict, str] = {
     "dnf": "a run did not finish, or diverged, where its reference did",
     "skipped": "this machine or library cannot run it",
 }
+_SUBSETS = {"noun": "nouns", "verb": "verbs", "adj": "adjectives", "adv": "adverbs"}
 _NAMED = 4
 
 
@@ -31,17 +33,13 @@ def metric(gate: Gate) -> str:
 def dataset_name(plan: Plan) -> str:
     """The data set in a few words."""
     dataset = plan.dataset.dataset
-    if dataset.source == "builtin":
-        return f"WordNet ({dataset.subset}s)" if dataset.subset in ("noun", "verb") else _wordnet(dataset.subset)
-    if dataset.source in ("pyg", "ogb"):
-        return str(dataset.name).replace("/", " ")
-    if dataset.source == "files":
+    if isinstance(dataset, Builtin):
+        return f"WordNet ({_SUBSETS[dataset.subset]})" if dataset.subset else "WordNet"
+    if isinstance(dataset, Pyg | Ogb):
+        return dataset.name.replace("/", " ")
+    if isinstance(dataset, Files):
         return str(dataset.path or dataset.edges)
     return f"a synthetic graph of {dataset.nodes:,} nodes"
-
-
-def _wordnet(subset: str | None) -> str:
-    return {"adj": "WordNet (adjectives)"}.get(subset or "", "WordNet")
 
 
 def model_name(plan: Plan) -> str:

@@ -21,7 +21,7 @@ from harness.reports.details import (
     run_facts,
     value_text,
 )
-from harness.reports.figures import Figure
+from harness.reports.drawing import Figure
 from harness.reports.tables import headings, verdict_cells
 from harness.verdicts.model import ComparisonVerdict, Verdict, Verdicts
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.reports.contents import FAILURE_HEADINGS, REFERENCE_HEADINGS, Contents, VariantDetails
+from harness.reports.drawing import Figure
 from harness.reports.escaping import code, markdown
-from harness.reports.figures import Figure
 from harness.reports.tables import markdown_table
 
 

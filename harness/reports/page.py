@@ -17,8 +17,9 @@ def page(contents: Contents) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
+    loader = PackageLoader("harness.reports", "templates")
     environment = Environment(
-        loader=PackageLoader("harness.reports", "templates"),
+        loader=loader,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -28,7 +29,7 @@ def page(contents: Contents) -> str:
         ),
     )
     environment.filters["svg"] = lambda text: Markup(re.sub(r"<\?xml[^>]*>|<!DOCTYPE[^>]*>", "", text))
-    stylesheet, _, _ = environment.loader.get_source(environment, "report.css")
+    stylesheet, _, _ = loader.get_source(environment, "report.css")
     return environment.get_template("report.html").render(
         c=contents,
         failures=[list(asdict(f).values()) for f in contents.failures],

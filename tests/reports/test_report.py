@@ -16,7 +16,8 @@ import pytest
 
 from harness.records.record import Stages
 from harness.reports.answer import answer, unknowns
-from harness.reports.figures import Figure, figures
+from harness.reports.drawing import Figure
+from harness.reports.figures import figures
 from harness.reports.report import write_report
 from harness.verdicts.model import (
     ComparisonVerdict,

@@ -1,0 +1,111 @@
+"""The figure of where an epoch's time goes: stacked bars of the stages, the reference first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from harness.records.record import Stages
+from harness.reports.digits import seconds_text
+from harness.reports.drawing import INK, NARROW, PHONE, WIDE, Figure, names_axis, some, svg
+from harness.reports.escaping import clean
+from harness.verdicts.model import ComparisonVerdict, Verdicts
+
+# After Okabe and Ito (2008); neighbours differ in lightness too.
+STAGE_COLOURS = {"sample": "#0a66a8", "fetch": "#8fc7ec", "compute": "#e69f00", "update": "#5f6a73"}
+_STAGE_INK = {"sample": "#ffffff", "fetch": "#000000", "compute": "#000000", "update": "#ffffff"}
+
+
+def stage_shares(verdicts: Verdicts) -> Figure:
+    """Seconds an epoch in each stage, reference first."""
+    title = "Where an epoch's time goes"
+    timed = [c for c in verdicts.comparisons if c.costs.variant_stages is not None]
+    if not timed:
+        return Figure("stages", title, "", missing="Not drawn: no timing run recorded its stages.")
+    bars = [*_reference_bars(timed), *[(clean(c.variant), c.costs.variant_stages) for c in timed]]
+    rows = [row for name, stages in bars if stages is not None for row in _stage_rows(name, stages)]
+    caption = (
+        "Seconds of a steady-state epoch by stage, evaluation left out; the reference, as timed beside the variants, "
+        "comes first. Numbers in the bars are shares in per cent, those at their ends seconds. An option that shortens "
+        "one stage can save no more than that stage's share."
+    )
+    absent = [c.variant for c in verdicts.comparisons if c.costs.variant_stages is None and c.verdict != "skipped"]
+    if absent:
+        caption += f" Without stages: {some(absent)}."
+    names = [name for name, _ in bars]
+    return Figure("stages", title, caption, _stages_svg(rows, names, WIDE), _stages_svg(rows, names, NARROW))
+
+
+def _reference_bars(timed: Sequence[ComparisonVerdict]) -> list[tuple[str, Stages | None]]:
+    """One bar a reference: the mean over the timing jobs in which it was the other arm."""
+    by_name: dict[str, list[Stages]] = {}
+    for comparison in timed:
+        if comparison.costs.reference_stages is not None:
+            by_name.setdefault(comparison.reference, []).append(comparison.costs.reference_stages)
+    return [
+        (
+            f"{clean(name)} (ref.)",
+            Stages(**{k: sum(getattr(s, k) for s in many) / len(many) for k in Stages.model_fields}),
+        )
+        for name, many in by_name.items()
+    ]
+
+
+def _stage_rows(name: str, stages: Stages) -> list[dict[str, Any]]:
+    seconds = {stage: float(getattr(stages, f"{stage}_s")) for stage in STAGE_COLOURS}
+    total = sum(seconds.values())
+    rows = []
+    start = 0.0
+    for order, (stage, length) in enumerate(seconds.items()):
+        share = length / total if total > 0 else 0.0
+        rows.append(
+            {
+                "variant": name,
+                "stage": stage,
+                "order": order,
+                "start": start,
+                "end": start + length,
+                "total": total,
+                "share": f"{100 * share:.0f}",
+                "ink": _STAGE_INK[stage],
+                "total_text": seconds_text(total),
+            }
+        )
+        start += length
+    return rows
+
+
+def _stages_svg(rows: list[dict[str, Any]], names: list[str], over_all: int) -> str:
+    import altair as alt
+
+    y, margin = names_axis(names, over_all)
+    width = over_all - margin - 58
+    longest = max(r["total"] for r in rows) or 1.0
+    unit, per_unit = ("milliseconds", 1000.0) if longest < 1.0 else ("seconds", 1.0)
+    rows = [r | {k: r[k] * per_unit for k in ("start", "end", "total")} for r in rows]
+    scale = alt.Scale(domain=[0.0, longest * per_unit], nice=False)
+    x = alt.X("start:Q", title=f"{unit} an epoch", scale=scale, axis=alt.Axis(tickCount=5 if over_all > PHONE else 3))
+    colour = alt.Color(
+        "stage:N",
+        scale=alt.Scale(domain=list(STAGE_COLOURS), range=list(STAGE_COLOURS.values())),
+        legend=alt.Legend(title=None, orient="top", symbolType="square", symbolSize=140),
+    )
+    base = alt.Chart(alt.Data(values=rows))
+    bars = base.mark_bar(stroke="#ffffff", strokeWidth=0.8).encode(x=x, x2="end:Q", y=y, color=colour)
+    roomy = [
+        r | {"centre": (r["start"] + r["end"]) / 2}
+        for r in rows
+        if (r["end"] - r["start"]) / (longest * per_unit) * width > 22
+    ]
+    shares = (
+        alt.Chart(alt.Data(values=roomy))
+        .mark_text(fontSize=11)
+        .encode(x=alt.X("centre:Q", scale=scale), y=y, text="share:N", color=alt.Color("ink:N", scale=None))
+    )
+    last = alt.Chart(alt.Data(values=[r for r in rows if r["order"] == 0])).mark_text(
+        align="left", dx=5, fontSize=11, color=INK
+    )
+    totals = last.encode(x=alt.X("total:Q", scale=scale), y=y, text="total_text:N")
+    layers = [bars, shares, totals] if roomy else [bars, totals]
+    chart = alt.layer(*layers).properties(width=width, height=alt.Step(24))
+    return svg(chart, f"stages-{over_all}")
