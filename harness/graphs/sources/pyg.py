@@ -154,8 +154,8 @@ def _features(x: Any) -> FeatureRows:
 
     if x.layout == torch.strided:
         return dense_rows(x.numpy())
-    rows = x.to_sparse_csr()
-    parts = (rows.values().numpy(), rows.col_indices().numpy(), rows.crow_indices().numpy())
+    entries = x.to_sparse_coo().coalesce()
+    parts = (entries.values().numpy(), entries.indices().numpy())
     return sparse_rows(scipy.sparse.csr_matrix(parts, shape=tuple(x.shape)))
 
 
