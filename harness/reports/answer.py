@@ -17,8 +17,8 @@ MEANINGS: dict[Verdict, str] = {
     "enables": "it trains where its reference cannot, so there is nothing to compare with",
     "inconclusive": "the data decide neither way yet",
     "no-gain": "accuracy may be kept, but it is not faster (or smaller) by the least gain asked for",
-    "reject": "the drop is shown to exceed the limit",
-    "dnf": "a run did not finish, or diverged, where its reference did",
+    "reject": "the drop is shown to exceed the limit, or what was declared exact is not",
+    "dnf": "a run did not finish, diverged, or left nothing, where its reference ran",
     "skipped": "this machine or library cannot run it",
 }
 _SUBSETS = {"noun": "nouns", "verb": "verbs", "adj": "adjectives", "adv": "adverbs"}
@@ -96,7 +96,8 @@ def _why_none(verdicts: Verdicts, compared: list[ComparisonVerdict], enabling: l
         return f"{_listed(broken)}, with which they are compared, did not train to the end"
     if counts["dnf"] == len(compared):
         return "none trained to the end"
-    if verdicts.control.state != "quiet" and counts["inconclusive"]:
+    waiting = [c for c in compared if c.verdict == "inconclusive" and c.accuracy and c.accuracy.state == "pass"]
+    if verdicts.control.state != "quiet" and waiting:
         wanting = {"noisy": "the machine is too noisy to measure a gain", "missing": "the control was not timed"}
         return f"{wanting[verdicts.control.state]} ({summary})"
     return summary
@@ -192,8 +193,8 @@ def more_seeds(comparison: ComparisonVerdict, verdicts: Verdicts) -> str:
         return f"{state}; more seeds would hardly decide it (over 200, or on the limit)."
     failing = accuracy.delta_pp is not None and accuracy.delta_pp < -verdicts.gate.max_drop_pp
     text = f"{state}; about {accuracy.more_seeds} more would {'show the failure' if failing else 'decide'} (rough)"
-    if accuracy.look is not None and accuracy.look >= verdicts.looks[-1]:
-        return f"{text}, in a new spec with fresh seeds, since the last look is spent."
+    if (accuracy.look or comparison.n_pairs) + accuracy.more_seeds > verdicts.looks[-1]:
+        return f"{text}, which is beyond the last look and takes a new spec with fresh seeds."
     return f"{text}."
 
 

@@ -7,14 +7,14 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Literal
 
 from harness.plan.model import Plan
 from harness.records.record import FAILED
 from harness.records.results import TimingResult, VariantResult
 from harness.reports.answer import metric
 from harness.reports.digits import bytes_text, decimals, fixed, seconds_text
-from harness.verdicts.model import ComparisonVerdict, Verdicts
+from harness.verdicts.model import ComparisonVerdict, FailedRun, Verdicts
 from harness.verdicts.wording import plural
 
 Facts = list[tuple[str, str]]  # name and value, in the order they are read
@@ -136,32 +136,41 @@ def _counted(counted: bool) -> str:
 
 
 def failures(plan: Plan, verdicts: Verdicts, variants: Mapping[str, VariantResult]) -> list[Failure]:
-    """Skipped cells and failed runs, each with its reason and each once."""
+    """Skipped cells and failed runs with their reasons; runs of a variant that ended alike share a row."""
     skipped = {s.variant: s.reason for s in plan.skipped}
     skipped |= {c.variant: c.reason for c in verdicts.comparisons if c.verdict == "skipped"}
-    rows = [Failure(name, "all of it", "skipped", reason) for name, reason in skipped.items()]
-    seen = set()
-    for reference in verdicts.references:
-        for run in reference.failed:
-            seen.add(run.run_id)
-            rows.append(Failure(reference.name, _run_text(run.purpose, run.seed), run.status, run.message))
-    for comparison in verdicts.comparisons:
-        for run in comparison.failed:
-            if run.run_id not in seen:
-                seen.add(run.run_id)
-                name = comparison.reference if run.arm == "reference" else comparison.variant
-                rows.append(Failure(name, _run_text(run.purpose, run.seed), run.status, run.message))
+    alike: dict[tuple[str, str, str, str], list[int]] = {}
+    for name, run in _failed_runs(verdicts, variants).values():
+        seeds = alike.setdefault((name, run.purpose, run.status, run.message), [])
+        if run.seed is not None:
+            seeds.append(run.seed)
+    return [
+        *(Failure(name, "all of it", "skipped", reason) for name, reason in skipped.items()),
+        *(Failure(name, _runs_text(p, seeds), status, text) for (name, p, status, text), seeds in alike.items()),
+    ]
+
+
+def _failed_runs(verdicts: Verdicts, variants: Mapping[str, VariantResult]) -> dict[str, tuple[str, FailedRun]]:
+    """By run id, with the name of the cell: a reference's run may be told by many comparisons."""
+    found = {run.run_id: (r.name, run) for r in verdicts.references for run in r.failed}
+    for c in verdicts.comparisons:
+        for run in c.failed:
+            found.setdefault(run.run_id, (c.reference if run.arm == "reference" else c.variant, run))
     for result in variants.values():
-        for seed_run in result.runs:
-            if seed_run.status in FAILED and seed_run.run_id not in seen:
-                seen.add(seed_run.run_id)
-                what = _run_text("quality", seed_run.seed)
-                rows.append(Failure(result.variant, what, seed_run.status, seed_run.message))
-    return rows
+        for r in result.runs:
+            if r.status in FAILED:
+                arm: Literal["reference", "variant"] = "reference" if result.reference is None else "variant"
+                run = FailedRun(
+                    arm=arm, purpose="quality", seed=r.seed, run_id=r.run_id, status=r.status, message=r.message
+                )
+                found.setdefault(r.run_id, (result.variant, run))
+    return found
 
 
-def _run_text(purpose: str, seed: int | None) -> str:
-    return purpose if seed is None else f"{purpose}, seed {seed}"
+def _runs_text(purpose: str, seeds: list[int]) -> str:
+    if not seeds:
+        return purpose
+    return f"{purpose}, seed{'s' * (len(seeds) > 1)} {', '.join(str(s) for s in sorted(seeds))}"
 
 
 def reference_rows(verdicts: Verdicts) -> list[list[str]]:

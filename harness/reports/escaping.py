@@ -43,7 +43,9 @@ _LATEX = {
 _BREAK_AFTER = frozenset("-._/,:=")
 _LONGEST_UNBROKEN = 14
 
-_MARKDOWN = re.compile(r"([\\`*_\[\]|~#$])")
+# Marks that always mean something; brackets that would make a link, a footnote or a box to tick; underscores that are
+# not inside a word.
+_MARKDOWN = re.compile(r"([\\`*|~#$]|^\[|\[(?=\^)|\](?=[\[(:])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
 
 
 def clean(text: str) -> str:

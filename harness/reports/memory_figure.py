@@ -24,7 +24,9 @@ def memory(plan: Plan, verdicts: Verdicts) -> Figure:
         "held which the estimate does not know, or never allocated."
     )
     unknown = [n for n in names if not any(r["variant"] == n and r["kind"] == "estimated" for r in rows)]
-    if unknown:
+    if len(unknown) == len(names):
+        caption += " No estimate was made."
+    elif unknown:
         caption += f" Without an estimate: {some(unknown)}."
     absent = [c.variant for c in verdicts.comparisons if c.memory.variant_bytes is None and c.verdict != "skipped"]
     if absent:

@@ -39,6 +39,22 @@ def test_markdown_cells_stay_one_cell_of_plain_text(text: str) -> None:
     assert "<" not in lines[2]
 
 
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("−0.06 [−0.31, +0.19]", "−0.06 [−0.31, +0.19]"),
+        ("features.cache_ratio", "features.cache_ratio"),
+        ("_em_", r"\_em\_"),
+        ("![x](y)", r"![x\](y)"),
+        ("[x][y]", r"\[x\][y]"),
+        ("[ ] done", r"\[ ] done"),
+        ("a[^1]", r"a\[^1]"),
+    ],
+)
+def test_markdown_escapes_what_would_mean_something(text: str, escaped: str) -> None:
+    assert markdown(text) == escaped
+
+
 def test_markdown_shows_an_entity_as_it_was_written() -> None:
     assert markdown("&lt;b") == "&amp;lt;b"
     assert code("a`b``c") == "```a`b``c```"

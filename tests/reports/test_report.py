@@ -16,6 +16,7 @@ import pytest
 
 from harness.records.record import Stages
 from harness.reports.answer import answer, unknowns
+from harness.reports.details import failures
 from harness.reports.drawing import Figure
 from harness.reports.figures import figures
 from harness.reports.report import write_report
@@ -336,15 +337,15 @@ def test_the_answer_is_one_sentence(page: str, expected: str, make_verdicts) -> 
 
 
 def test_what_is_not_known_says_how_many_seeds_would_tell(make_verdicts) -> None:
-    undecided = comparison("fanout", "inconclusive", accuracy=accuracy(-0.32, 0.55, "inconclusive", 16))
+    undecided = comparison("fanout", "inconclusive", accuracy=accuracy(-0.32, 0.55, "inconclusive", 15))
     failing = comparison("random", "inconclusive", accuracy=accuracy(-0.8, 0.55, "inconclusive", 14))
     spent = comparison("last", "inconclusive", n_pairs=20, accuracy=accuracy(-0.3, 0.4, "inconclusive", 30, n=20))
     never = comparison("line", "inconclusive", accuracy=accuracy(-0.5, 0.2, "inconclusive", None))
     assert unknowns(make_verdicts([undecided, failing, spent, never])) == [
-        "fanout: accuracy undecided after 5 pairs; about 16 more would decide (rough).",
+        "fanout: accuracy undecided after 5 pairs; about 15 more would decide (rough).",
         "random: accuracy undecided after 5 pairs; about 14 more would show the failure (rough).",
-        "last: accuracy undecided after 20 pairs; about 30 more would decide (rough), in a new spec with fresh seeds, "
-        "since the last look is spent.",
+        "last: accuracy undecided after 20 pairs; about 30 more would decide (rough), which is beyond the last look "
+        "and takes a new spec with fresh seeds.",
         "line: accuracy undecided after 5 pairs; more seeds would hardly decide it (over 200, or on the limit).",
     ]
 
@@ -355,6 +356,22 @@ def test_a_noisy_control_and_a_missing_one_come_first(make_verdicts) -> None:
         first, second = unknowns(verdicts)[:2]
         assert control.reason in first
         assert second == "Still climbing."
+
+
+def test_failed_runs_are_told_once_and_equal_ones_together(make_verdicts, make_plan) -> None:
+    runs = [
+        FailedRun(arm="reference", purpose="quality", seed=s, run_id=f"b{s}", status="oom", message="no memory")
+        for s in (1, 0)
+    ]
+    own = FailedRun(arm="variant", purpose="timing", run_id="t", status="timeout", message="over 60 s")
+    verdicts = make_verdicts(
+        [failed_comparison("a", failed=[*runs, own]), failed_comparison("b", failed=runs)],
+        references=[ReferenceSummary(name="baseline", n=3, mean=0.6, sd_pp=0.1, failed=runs)],
+    )
+    assert [(f.variant, f.what, f.status, f.message) for f in failures(make_plan(verdicts), verdicts, {})] == [
+        ("baseline", "quality, seeds 0, 1", "oom", "no memory"),
+        ("a", "timing", "timeout", "over 60 s"),
+    ]
 
 
 def test_pairs_after_the_decision_are_shown_as_not_counted(tmp_path, make_verdicts, make_plan, make_results) -> None:
