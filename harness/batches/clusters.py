@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from harness.batches.adjacency import read_only, read_only_ids, self_loops
 from harness.batches.batch import Batch, Block
 from harness.batches.compiled import compiled
 from harness.batches.epochs import BatchPlan
 from harness.batches.randomness import PART_ORDER, permutation
 from harness.batches.row_tables import RowTables
-from harness.batches.sampling import read_only
 from harness.graphs.graph import Graph
 
 _ROW_BITS = np.uint64(32)
@@ -65,7 +65,8 @@ class ClusterBatches(BatchPlan):
         self, graph: Graph, part: np.ndarray, report: dict[str, Any], per_batch: int, layers: int, seed: int
     ) -> None:
         self._indptr = read_only(graph.indptr, np.int64)
-        self._indices = read_only(graph.indices, graph.indices.dtype.type)
+        self._indices = read_only_ids(graph.indices)
+        self._self_loops = self_loops(graph.indptr, graph.indices) if graph.meta.self_loops else None
         self._layers, self._per_batch, self._report = layers, per_batch, report
         self._tables = RowTables(graph.num_nodes)
         self._is_train = np.zeros(graph.num_nodes, dtype=np.bool_)
@@ -86,7 +87,8 @@ class ClusterBatches(BatchPlan):
             rows, cols, degree = _induced(self._indptr, self._indices, nodes, table, np.uint64(stamp))
         finally:
             self._tables.give_back(table, stamp)
-        block = Block(rows, cols, len(nodes), in_degree=degree, src_degree=degree)
+        loops = None if self._self_loops is None else self._self_loops[nodes]
+        block = Block(rows, cols, len(nodes), in_degree=degree, src_degree=degree, src_self_loops=loops)
         stats: dict[str, float] = {
             "nodes": len(nodes),
             "edges": len(cols),

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
+from harness.batches.adjacency import read_only
 from harness.batches.compiled import compiled
-from harness.batches.sampling import read_only
 
 
 def source_degree(indices: np.ndarray, num_nodes: int) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.batches.adjacency import self_loops
 from harness.batches.batch import Batch, Block
 from harness.batches.epochs import BatchPlan
 from harness.graphs.graph import Graph
@@ -23,7 +24,8 @@ class FullBatch(BatchPlan):
     def __init__(self, graph: Graph, layers: int) -> None:
         indptr = np.array(graph.indptr, dtype=np.int64)
         degree = np.diff(indptr)
-        block = Block(indptr, np.array(graph.indices, dtype=np.int64), graph.num_nodes, degree, degree)
+        loops = self_loops(graph.indptr, graph.indices) if graph.meta.self_loops else None
+        block = Block(indptr, np.array(graph.indices, dtype=np.int64), graph.num_nodes, degree, degree, loops)
         self._batch = Batch(
             nodes=np.arange(graph.num_nodes, dtype=np.int64),
             blocks=(block,) * layers,

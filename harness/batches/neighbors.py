@@ -30,7 +30,13 @@ class NeighborBatches(BatchPlan):
 
     def __init__(self, graph: Graph, sampling: Sampling, batch_size: int, seed: int) -> None:
         self._sampler = NeighborSampler(
-            graph.indptr, graph.indices, sampling.fanout, sampling.method, seed, validate=False
+            graph.indptr,
+            graph.indices,
+            sampling.fanout,
+            sampling.method,
+            seed,
+            validate=False,
+            has_self_loops=graph.meta.self_loops > 0,
         )
         self._train = np.asarray(graph.train, dtype=np.int64)
         self._batch_size = batch_size

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from harness.batches.adjacency import check_csr, read_only, read_only_ids, self_loops
 from harness.batches.batch import Batch, Block
 from harness.batches.compiled import compiled
 from harness.batches.randomness import GOLDEN, NEIGHBOURS, below, mix, stream_key
@@ -194,6 +195,7 @@ class NeighborSampler:
         seed: any integer.
         validate: check that the arrays are a CSR (one pass over the edges); only for a graph already checked
             may it be left out.
+        has_self_loops: False spares the pass over the edges that counts them.
 
     Raises:
         ValueError: not a CSR, a fan-out that is neither positive nor -1, or a method that does not exist.
@@ -208,6 +210,7 @@ class NeighborSampler:
         seed: int = 0,
         *,
         validate: bool = True,
+        has_self_loops: bool = True,
     ) -> None:
         check_method(method)
         self.fanout = checked_fanout(fanout)
@@ -216,7 +219,8 @@ class NeighborSampler:
         if validate:
             check_csr(indptr, indices)
         self._indptr = read_only(indptr, np.int64)
-        self._indices = read_only(indices, np.int32 if indices.dtype == np.int32 else np.int64)
+        self._indices = read_only_ids(indices)
+        self._self_loops = self_loops(indptr, indices) if has_self_loops else None
         self._hops = np.asarray(self.fanout, dtype=np.int64)
         self._tables = RowTables(self.num_nodes)
 
@@ -246,10 +250,12 @@ class NeighborSampler:
             repeated = _number_seeds(seeds, table, np.uint64(stamp))
             if repeated >= 0:
                 raise ValueError(f"seeds must be distinct: node {seeds[repeated]} comes again at position {repeated}")
-            found = _sample(self._indptr, self._indices, seeds, self._hops, keys, table, np.uint64(stamp))
+            nodes, degree, rows, cols, known_after = _sample(
+                self._indptr, self._indices, seeds, self._hops, keys, table, np.uint64(stamp)
+            )
         finally:
             self._tables.give_back(table, stamp)
-        return hop_wise_batch(*found, epoch=epoch, index=batch)
+        return hop_wise_batch(nodes, degree, rows, cols, known_after, self._self_loops, epoch=epoch, index=batch)
 
 
 def hop_keys(method: str, seed: int, hops: int, epoch: int, batch: int) -> np.ndarray:
@@ -264,6 +270,7 @@ def hop_wise_batch(
     rows: np.ndarray,
     cols: np.ndarray,
     known_after: np.ndarray,
+    self_loops: np.ndarray | None,
     *,
     epoch: int,
     index: int,
@@ -274,8 +281,10 @@ def hop_wise_batch(
         nodes: int64, ``[n]``. degree: of each node in the whole graph, int64, ``[n]``.
         rows: row pointer over the nodes known before the last hop. cols: source row of each edge, int64.
         known_after: nodes known after each hop, the seeds first, ``[hops + 1]``.
+        self_loops: of every node of the graph, int64; None where it has none.
     """
     known = [int(k) for k in known_after]
+    loops = None if self_loops is None else self_loops[nodes]
     blocks = tuple(
         Block(
             indptr=rows[: destinations + 1],
@@ -283,6 +292,7 @@ def hop_wise_batch(
             num_src=sources,
             in_degree=degree[:destinations],
             src_degree=degree[:sources],
+            src_self_loops=None if loops is None else loops[:sources],
         )
         for destinations, sources in zip(known[-2::-1], known[:0:-1], strict=True)
     )
@@ -316,23 +326,3 @@ def checked_seeds(seeds: np.ndarray, num_nodes: int) -> np.ndarray:
     if given.size and (given.min() < 0 or given.max() >= num_nodes):
         raise ValueError(f"seeds must lie in 0..{num_nodes - 1}; got {given.min()}..{given.max()}")
     return np.ascontiguousarray(given, dtype=np.int64)
-
-
-def check_csr(indptr: np.ndarray, indices: np.ndarray) -> None:
-    """Raise ValueError unless the two arrays are the CSR of a square matrix; the loops check no bounds."""
-    if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
-        raise ValueError(f"indptr and indices must be one-dimensional; got shapes {indptr.shape}, {indices.shape}")
-    if indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
-        raise ValueError(f"indptr and indices must be integers; got {indptr.dtype} and {indices.dtype}")
-    if indptr[0] != 0 or indptr[-1] != len(indices) or np.any(indptr[1:] < indptr[:-1]):
-        raise ValueError(f"indptr must rise from 0 to the number of edges, {len(indices)}")
-    num_nodes = len(indptr) - 1
-    if len(indices) and (indices.min() < 0 or indices.max() >= num_nodes):
-        raise ValueError(f"indices must lie in 0..{num_nodes - 1}; got {indices.min()}..{indices.max()}")
-
-
-def read_only(array: np.ndarray, dtype: type) -> np.ndarray:
-    """A read-only, contiguous view (a copy only for another dtype): one compiled form serves arrays and maps."""
-    view: np.ndarray = np.ascontiguousarray(np.asarray(array), dtype=dtype).view()
-    view.flags.writeable = False
-    return view

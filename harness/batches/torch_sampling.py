@@ -12,9 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from harness.batches.adjacency import check_csr, self_loops
 from harness.batches.batch import Batch
 from harness.batches.randomness import GOLDEN, MULTIPLIER_1, MULTIPLIER_2
-from harness.batches.sampling import check_csr, check_method, checked_fanout, checked_seeds, hop_keys, hop_wise_batch
+from harness.batches.sampling import check_method, checked_fanout, checked_seeds, hop_keys, hop_wise_batch
 
 
 def _signed(word: int | np.uint64) -> int:
@@ -72,6 +73,7 @@ class TorchNeighborSampler:
         self.method = method
         self.seed = int(seed)
         self.device = torch.device(device)
+        self._self_loops = self_loops(indptr, indices)
         self._indptr = torch.as_tensor(np.array(indptr, dtype=np.int64), device=self.device)
         self._indices = torch.as_tensor(np.array(indices, dtype=np.int64), device=self.device)
 
@@ -92,6 +94,7 @@ class TorchNeighborSampler:
             rows.cpu().numpy(),
             cols.cpu().numpy(),
             np.array(known_after),
+            self._self_loops,
             epoch=epoch,
             index=batch,
         )

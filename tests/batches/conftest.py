@@ -37,7 +37,7 @@ def graph_of(indptr: np.ndarray, indices: np.ndarray, train: np.ndarray | None =
         test_nodes=len(rest),
         directed=True,
         isolated_nodes=0,
-        self_loops=0,
+        self_loops=int((np.repeat(np.arange(n), np.diff(indptr)) == indices).sum()),
         duplicate_edges=0,
         max_in_degree=int(np.diff(indptr).max(initial=0)),
         split="random",

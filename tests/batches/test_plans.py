@@ -133,8 +133,22 @@ def test_blocks_hold_int64(plan, batching: str) -> None:
     batch = next(iter(plan(options(batching=batching)).epoch(0)))
     arrays = [batch.nodes, batch.targets]
     for b in batch.blocks:
-        arrays += [b.indptr, b.indices, b.in_degree, b.src_degree, b.dst]
+        arrays += [b.indptr, b.indices, b.in_degree, b.src_degree, b.src_self_loops, b.dst]
     assert {a.dtype for a in arrays} == {np.dtype(np.int64)}
+
+
+@pytest.mark.parametrize("batching", ["neighbor", "cluster", "full"])
+def test_blocks_count_the_self_loops_of_the_whole_graph(plan, skewed, make_graph, make_csr, batching: str) -> None:
+    loops = np.diff(skewed[0]) * 0
+    target = np.repeat(np.arange(2000), np.diff(skewed[0]))
+    np.add.at(loops, target[target == skewed[1]], 1)
+    assert loops.any()
+    for batch in plan(options(batching=batching)).epoch(0):
+        for block in batch.blocks:
+            assert np.array_equal(block.src_self_loops, loops[batch.nodes[: block.num_src]])
+    none = make_graph(*make_csr(2000, skewed[1][target != skewed[1]], target[target != skewed[1]]))
+    for batch in plan(options(batching=batching), graph=none).epoch(0):
+        assert all(block.src_self_loops is None for block in batch.blocks)
 
 
 def test_no_training_node_no_batch(plan, skewed, make_graph) -> None:

@@ -32,6 +32,7 @@ def equal(a: Batch, b: Batch) -> bool:
     for p, q in zip(a.blocks, b.blocks, strict=True):
         arrays += [(p.indptr, q.indptr), (p.indices, q.indices), (p.in_degree, q.in_degree)]
         arrays += [(p.src_degree, q.src_degree), (np.array([p.num_src]), np.array([q.num_src]))]
+        arrays += [tuple(np.array([-1]) if b.src_self_loops is None else b.src_self_loops for b in (p, q))]
     same = all(x.dtype == y.dtype and np.array_equal(x, y) for x, y in arrays)
     return same and (a.epoch, a.index, a.stats) == (b.epoch, b.index, b.stats)
 
@@ -126,7 +127,12 @@ def test_hops_and_blocks(graph: Csr, fanout: list[int], data: st.DataObject) -> 
         assert np.array_equal(earlier.indptr[: later.num_dst + 1], later.indptr)  # and the later block is a prefix
         assert np.array_equal(earlier.indices[: later.num_edges], later.indices)
     degree = np.diff(indptr)[batch.nodes]
+    loops = np.array([np.count_nonzero(indices[indptr[v] : indptr[v + 1]] == v) for v in range(n)], dtype=np.int64)
     for block in batch.blocks:
+        if loops.any():
+            assert np.array_equal(block.src_self_loops, loops[batch.nodes[: block.num_src]])
+        else:
+            assert block.src_self_loops is None
         assert block.indptr[-1] == len(block.indices)
         assert np.array_equal(block.in_degree, degree[: block.num_dst])
         assert np.array_equal(block.src_degree, degree[: block.num_src])
