@@ -65,7 +65,7 @@ def plan(
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
     """Show what a spec expands to before anything runs: counts, costs, memory, skipped cells and why."""
-    made = _make_plan(spec)
+    made = _refined(_make_plan(spec))
     if as_json:
         print(made.model_dump_json(indent=2, by_alias=True))
         return
@@ -156,7 +156,7 @@ def run(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<var
     from harness.runs.job import run_variant
     from harness.verdicts.decide import accuracy_decided
 
-    todo = _read(VariantPlan, plan_file)
+    todo = _refined(_read(VariantPlan, plan_file))
     folder = plan_file.parent.parent
     reporter = Reporter(folder, "run", plan_file.stem)
     decide = accuracy_decided(todo.gate, todo.seeds.looks)
@@ -174,7 +174,7 @@ def time(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<va
     from harness.runs.timing import time_variant
     from harness.verdicts.decide import speed_decided
 
-    todo = _read(VariantPlan, plan_file)
+    todo = _refined(_read(VariantPlan, plan_file))
     folder = plan_file.parent.parent
     reporter = Reporter(folder, "time", plan_file.stem)
     itself = todo.reference is not None and todo.cell.cell_id == todo.reference.cell_id
@@ -191,7 +191,7 @@ def analyze(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan.
     from harness.records.files import write_atomically
     from harness.verdicts.analyze import analyze as judge_all
 
-    made = _read(Plan, plan_file)
+    made = _refined(_read(Plan, plan_file))
     variants, timings = _results(plan_file.parent, made)
     verdicts = judge_all(made, variants, timings)
     write_atomically(output, verdicts.model_dump_json(indent=2) + "\n")
@@ -218,16 +218,30 @@ def report(
         else:
             from harness.reports.report import write_report
 
-            made = _read(Plan, folder / "plan.json")
+            made = _refined(_read(Plan, folder / "plan.json"))
             write_report(made, verdicts, *_results(folder, made), folder)
 
 
+def _cache() -> Path:
+    return Path(os.environ.get("HARNESS_CACHE", ".cache"))
+
+
 def _make_plan(path: Path) -> Plan:
-    from harness.plan.capabilities import probe
     from harness.plan.expand import make_plan
+    from harness.plan.machine import probe
     from harness.spec.load import load_spec
 
-    return make_plan(load_spec(path), path, probe(Path(os.environ.get("HARNESS_CACHE", ".cache"))))
+    return make_plan(load_spec(path), path, probe(_cache()))
+
+
+def _refined(made):
+    """A plan, or one variant's, with estimates from the prepared graph where there is one."""
+    from harness.plan.estimate import refined, refined_job
+    from harness.plan.machine import probe
+    from harness.plan.model import Plan
+
+    device = probe(_cache()).device(made.device)
+    return (refined if isinstance(made, Plan) else refined_job)(made, _cache(), device)
 
 
 def _read(model, path: Path):

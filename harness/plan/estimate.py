@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.plan.model import Cell, Estimate, Plan
+from harness.plan.model import Cell, Estimate, Plan, VariantPlan
 from harness.plan.sizes import Sizes, prepared_sizes
 from harness.spec.option_paths import Settings
 
@@ -157,7 +157,7 @@ def settings_of_cell(cell: Cell) -> Settings:
 
 
 def refined(plan: Plan, cache_dir: Path, device: str) -> Plan:
-    """The plan with estimates from the prepared graph, where there is one; for showing only.
+    """The plan with estimates from the prepared graph, where there is one.
 
     The plan's files keep what the spec alone tells: they must not change when a graph has been prepared, or all
     jobs would run again.
@@ -165,11 +165,20 @@ def refined(plan: Plan, cache_dir: Path, device: str) -> Plan:
     sizes = prepared_sizes(cache_dir, plan.dataset.dataset_id)
     if sizes is None:
         return plan
-    cells = {
-        name: cell.model_copy(update={"estimate": estimate(settings_of_cell(cell), sizes, device)})
-        for name, cell in plan.cells.items()
-    }
-    return plan.model_copy(update={"cells": cells})
+    return plan.model_copy(update={"cells": {n: _estimated(c, sizes, device) for n, c in plan.cells.items()}})
+
+
+def refined_job(job: VariantPlan, cache_dir: Path, device: str) -> VariantPlan:
+    """Likewise for the jobs of one variant."""
+    sizes = prepared_sizes(cache_dir, job.dataset_id)
+    if sizes is None:
+        return job
+    reference = None if job.reference is None else _estimated(job.reference, sizes, device)
+    return job.model_copy(update={"cell": _estimated(job.cell, sizes, device), "reference": reference})
+
+
+def _estimated(cell: Cell, sizes: Sizes, device: str) -> Cell:
+    return cell.model_copy(update={"estimate": estimate(settings_of_cell(cell), sizes, device)})
 
 
 @dataclass(frozen=True)

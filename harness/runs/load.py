@@ -14,7 +14,7 @@ import psutil
 
 ALLOWED = 0.25  # CPUs that others may keep busy, on average
 ALLOWED_PER_SPARE_CPU = 0.1  # and this much more for each CPU that the timed processes leave free
-PATIENCE_S = 20.0
+PATIENCE_S = 30.0
 
 
 class OtherLoad:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+import time
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -50,7 +51,7 @@ def time_variant(
         results: folder of all results; records go to ``results/runs``, and none is ever used twice.
         decide: ``(log_ratios, look_index) -> bool``; log ratios of peak memory where the goal is memory.
         progress: called with a line when a block is done, or waits.
-        patience_s: how long to wait for a quiet machine before a block, seconds.
+        patience_s: how long to wait for a quiet machine, seconds, over all blocks.
 
     Returns:
         Status ``dnf`` when a process of the variant fails, ``skipped`` when one of the reference does.
@@ -140,7 +141,9 @@ class _Job:
         Raises:
             _Failed: a process failed.
         """
+        before = time.monotonic()
         wait_for_quiet(self.plan.timing_threads, self.progress, self.patience_s)
+        self.patience_s = max(0.0, self.patience_s - (time.monotonic() - before))
         load, records = OtherLoad(), []
         for position, arm in enumerate(ORDER):
             record = self._process(index, attempt, position, arm)

@@ -33,13 +33,13 @@ baseline:
   partition: {parts: 4, per_batch: 2}
 variants:
   spmm: {set: {aggregation: spmm}, exact: true}
-  diverging: {set: {training.lr: 1.0e+38}}
+  diverging: {set: {training.lr: 1.0e+30}}
   slow: {set: {training.epochs: 1000000}}
-  huge: {set: {model.hidden: 30000}}
+  huge: {set: {model.layers: 3, model.hidden: 8000, sampling.fanout: [5, 5, 5]}}
   attention: {set: {model.conv: gat, aggregation: spmm}}
 seeds: {looks: [3]}
 timing: {looks: [4], warmup_epochs: 1, epochs: 2, max_repeats: 0}
-limits: {time_s: 8, memory_mb: 1500}
+limits: {time_s: 20, memory_mb: 300}
 device: cpu
 """
 
