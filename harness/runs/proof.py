@@ -53,6 +53,8 @@ def _features(options: Options, counters: dict[str, Any]) -> Iterator[str]:
     expected = round(ratio * counters["num_nodes"])
     if cached != expected:
         yield f"features.cache_ratio is {ratio}, i.e. {expected} nodes, but {cached} were cached"
+    if ratio and not cached:
+        yield f"features.cache_ratio is {ratio}, too little to cache a single one of {counters['num_nodes']} nodes"
     if counters["cache_hits"] and not cached:
         yield f"features.cache_ratio is {ratio}, but {counters['cache_hits']} rows came from a cache"
     if ratio == 1.0 and counters["fetched_bytes"]:

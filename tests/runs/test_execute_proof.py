@@ -53,6 +53,7 @@ def test_a_run_as_asked_is_proven():
         ({"features": {"home": "disk"}}, {}, "features.home"),
         ({"features": {"cache_ratio": 0.3}}, {}, "features.cache_ratio"),
         ({"features": {"cache_ratio": 1.0}}, {"cache_nodes": 100}, "features.cache_ratio"),
+        ({"features": {"cache_ratio": 0.001}}, {}, "too little to cache"),
         ({}, {"cache_hits": 3}, "features.cache_ratio"),
         ({"precision": "fp16"}, {"loss_scale": 1.0}, "precision"),
         ({"precision": "fp16"}, {"aggregation_dtype": ["float16"] * 2}, "scaled"),
