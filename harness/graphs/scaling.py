@@ -56,6 +56,21 @@ def apply_scale(x: np.ndarray, scale: Scale) -> None:
         x[first : first + step] = (x[first : first + step].astype(np.float64) - scale.shift) / scale.width
 
 
+def divide_rows(x: np.ndarray) -> None:
+    """Divide each row by the sum of its absolute values, in place: the usual preparation of bags of words.
+
+    Nothing is fitted, so nothing can leak. A row of zeros stays zero. (Kipf and Welling 2017, section 5.2.)
+
+    Args:
+        x: features, float32, ``[num_nodes, num_features]``, writable.
+    """
+    step = rows_per_chunk(2 * x.shape[1])
+    for first in range(0, len(x), step):
+        rows = x[first : first + step].astype(np.float64)
+        total = np.abs(rows).sum(axis=1, keepdims=True)
+        x[first : first + step] = rows / np.where(total > 0.0, total, 1.0)
+
+
 def _chunks(x: np.ndarray, train: np.ndarray):
     step = rows_per_chunk(2 * x.shape[1])
     for first in range(0, len(train), step):

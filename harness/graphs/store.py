@@ -16,7 +16,7 @@ from harness.graphs.features import write_npy_header
 from harness.graphs.fingerprint import ARRAYS, fingerprint
 from harness.graphs.graph import BUILDER_VERSION, Graph, GraphMeta
 from harness.graphs.raw import RawGraph, SplitNodes
-from harness.graphs.scaling import apply_scale, fit_scale
+from harness.graphs.scaling import apply_scale, divide_rows, fit_scale
 from harness.spec.dataset import Transform
 
 REMEDY = "delete this folder and prepare again (`harness prepare SPEC`)"
@@ -37,7 +37,10 @@ def write_features(folder: Path, raw: RawGraph, train: np.ndarray, transform: Tr
             file.write(memoryview(rows).cast("B"))
     if transform is not None:
         x = np.load(path, mmap_mode="r+", allow_pickle=False)
-        apply_scale(x, fit_scale(x, train, transform.scale))
+        if transform.scale == "row":
+            divide_rows(x)
+        else:
+            apply_scale(x, fit_scale(x, train, transform.scale))
         x.flush()
 
 

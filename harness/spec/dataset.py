@@ -34,7 +34,9 @@ class Split(Frozen):
 class Transform(Frozen):
     """Changes to the features, fitted on training nodes only so that nothing leaks."""
 
-    scale: Literal["standard", "minmax"]
+    scale: Literal["standard", "minmax", "row"] = Field(
+        description="standard and minmax by column, fitted on training nodes; row: each node's features sum to 1."
+    )
     fit: Literal["train"] = "train"
 
 
