@@ -8,7 +8,6 @@ from pydantic import Field
 
 from harness.spec.options import Frozen, Model, Options, Training
 
-
 Status = Literal["ok", "oom", "timeout", "diverged", "error", "unsupported", "killed"]
 FAILED: tuple[Status, ...] = ("oom", "timeout", "diverged", "error", "unsupported", "killed")
 Phase = Literal["start", "load", "prepare", "train", "evaluate", "time", "done"]

@@ -18,7 +18,7 @@ from harness.records.record import Record
 from harness.records.results import Parity, SeedRun, VariantResult
 from harness.records.store import RecordStore
 from harness.runs.lease import Device, lease_device
-from harness.runs.remaining import Remaining
+from harness.runs.remaining import Remaining, seconds_of
 from harness.runs.request import RunRequest
 from harness.runs.supervisor import ENGINE, Engine, ForkServer, run_one
 from harness.runs.version import ENGINE_VERSION
@@ -123,17 +123,18 @@ class _Job:
                 data={"fingerprint": self.meta.fingerprint},
                 say=self.progress,
             )
-            self._tell(cell, records[seed], seeds, there)
+            self.remaining.saw(records[seed])
+            if not there:
+                self._tell(cell, records[seed], seeds)
 
-    def _tell(self, cell: Cell, record: Record, seeds: list[int], there: bool) -> None:
-        seconds = self.remaining.saw(record)
+    def _tell(self, cell: Cell, record: Record, seeds: list[int]) -> None:
         position = seeds.index(record.seed) + 1
         left = sum(not self.store.has(run_id) for run_id in self._ids_of_look(len(seeds)))
         metric = self._metric(record)
         words = [
             f"{cell.name} seed {position}/{len(seeds)} {record.status}",
             f"{metric:.3f}" if metric is not None else record.message,
-            "was there" if there else f"{seconds:.1f}s",
+            f"{seconds_of(record):.1f}s",
         ]
         line = " ".join(w for w in words if w)
         estimate = self.remaining.words(left)

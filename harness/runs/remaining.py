@@ -13,11 +13,9 @@ class Remaining:
     def __init__(self) -> None:
         self._seconds: list[float] = []
 
-    def saw(self, record: Record) -> float:
-        """Count a run, made now or before; returns its seconds on the clock."""
-        seconds = (datetime.fromisoformat(record.ended_at) - datetime.fromisoformat(record.started_at)).total_seconds()
-        self._seconds.append(max(0.0, seconds))
-        return self._seconds[-1]
+    def saw(self, record: Record) -> None:
+        """Count a run, made now or before."""
+        self._seconds.append(seconds_of(record))
 
     def words(self, runs_left: int) -> str:
         """E.g. ``about 1:20 left``; empty where nothing is left or nothing is known."""
@@ -27,3 +25,9 @@ class Remaining:
         hours, minutes, seconds = seconds // 3600, seconds // 60 % 60, seconds % 60
         clock = f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
         return f"about {clock} left"
+
+
+def seconds_of(record: Record) -> float:
+    """What a run took on the clock."""
+    seconds = (datetime.fromisoformat(record.ended_at) - datetime.fromisoformat(record.started_at)).total_seconds()
+    return max(0.0, seconds)

@@ -169,7 +169,7 @@ def test_progress_says_how_far_and_how_long(job, plan_of, lines):
     assert "left" not in lines[-1]
     del lines[:]
     job(plan_of())
-    assert lines[0] == "thin seed 1/3 ok 0.900 was there"
+    assert not [line for line in lines if "seed" in line]  # nothing was run, so nothing is said
 
 
 def test_the_estimate_is_the_mean_times_what_is_left():
