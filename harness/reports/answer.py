@@ -154,7 +154,7 @@ def unknowns(verdicts: Verdicts) -> list[str]:
             sentence(verdicts.recommended_note)
             or "Whether the accepted variants hold together: each was compared alone."
         )
-    found += [sentence(warning) for warning in verdicts.warnings]
+    found += [sentence(warning) for warning in verdicts.warnings if warning != verdicts.control.reason]  # said above
     for comparison in verdicts.comparisons:
         if comparison.verdict not in ("dnf", "skipped", "enables"):
             found += _open_questions(comparison, verdicts)

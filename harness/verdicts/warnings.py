@@ -30,7 +30,7 @@ def warnings_of(
     if climbing:
         found.append(
             f"training was still improving at its last epoch in {_listed(climbing)}: "
-            "a verdict on unfinished training means little; raise `training.epochs`"
+            "a verdict on unfinished training means little; raise training.epochs"
         )
     if test_set is not None and plan.gate.metric == "accuracy" and test_set.max_drop_nodes < _COARSE_NODES:
         low, high = test_set.sampling_error_pp
@@ -71,5 +71,5 @@ def measure_test_set(plan: Plan, variants: Mapping[str, VariantResult]) -> TestS
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:4])
+    shown = ", ".join(names[:4])
     return shown if len(names) <= 4 else f"{shown} and {plural(len(names) - 4, 'other')}"

@@ -147,6 +147,6 @@ def test_a_bad_spec_stops_snakemake_with_2_and_no_traceback(workspace, edited):
     workspace.spec(edited("aggregation: spmm", "aggregation: sppm"))
     done = workspace.snakemake()
     assert done.returncode == 2
-    assert "specs/small.yaml:11:" in done.stderr
+    assert "specs/small.yaml:10:29: variants.spmm.set.aggregation:" in done.stderr
     assert "spmm" in done.stderr
     assert "Traceback" not in done.stdout + done.stderr

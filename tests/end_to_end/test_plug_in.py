@@ -20,7 +20,7 @@ def test_own_data_set_by_one_yaml(workspace, edited):
     np.save(folder / "x.npy", rng.normal(size=(300, 8)).astype(np.float32) + label[:, None])
     old = "{source: synthetic, nodes: 400, mean_degree: 8, classes: 3, features: 16, signal: 1.0, seed: 1}"
     new = "{source: files, edges: edges.csv, features: x.npy, labels: labels.csv, undirected: true}"
-    workspace.spec(edited(old, new))
+    workspace.spec(edited(old, new).replace("epochs: 3", "epochs: 30"))
     done = workspace.snakemake()
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads(workspace.results("variants/spmm.json").read_text())
