@@ -38,6 +38,7 @@ class Workspace:
 
     path: Path
     environment: dict[str, str] = field(default_factory=dict)
+    prefix: tuple[str, ...] = ()  # a command that runs the rest, e.g. in a network namespace of its own
 
     def spec(self, text: str, name: str = "small") -> Path:
         path = self.path / "specs" / f"{name}.yaml"
@@ -56,7 +57,7 @@ class Workspace:
 
     def _call(self, *arguments: str, timeout: float) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, *arguments],
+            [*self.prefix, sys.executable, *arguments],
             cwd=self.path,
             env=self.environment,
             capture_output=True,
@@ -67,7 +68,7 @@ class Workspace:
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+def workspace(tmp_path: Path) -> Workspace:
     return make_workspace(tmp_path)
 
 

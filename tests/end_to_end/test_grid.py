@@ -18,8 +18,27 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 def grid(module_workspace):
     """The grid run once, with everything off the straight road in it."""
     module_workspace.spec(FAILING)
+    (module_workspace.path / "specs" / "broken.py").write_text(BROKEN)
+    if subprocess.run([*OFFLINE, "true"], capture_output=True, check=False).returncode == 0:
+        module_workspace.prefix = OFFLINE
     done = module_workspace.snakemake()
     return module_workspace, done
+
+
+OFFLINE = ("unshare", "--map-root-user", "--net")
+BROKEN = """\
+import os, signal, torch
+
+
+class Killed(torch.nn.Linear):
+    def forward(self, x, edge_index):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Raising(torch.nn.Linear):
+    def forward(self, x, edge_index):
+        raise KeyError("no such layer")
+"""
 
 
 FAILING = """\
@@ -37,6 +56,8 @@ variants:
   slow: {set: {training.epochs: 1000000}}
   huge: {set: {model.layers: 3, model.hidden: 8000, sampling.fanout: [5, 5, 5]}}
   attention: {set: {model.conv: gat, aggregation: spmm}}
+  killed: {set: {model.conv: null, model.class: "broken:Killed"}}
+  raising: {set: {model.conv: null, model.class: "broken:Raising"}}
 seeds: {looks: [3]}
 timing: {looks: [4], warmup_epochs: 1, epochs: 2, max_repeats: 0}
 limits: {time_s: 20, memory_mb: 300}
@@ -56,18 +77,30 @@ def test_failures_are_rows_and_the_grid_ends_well(grid):
     assert statuses(workspace, "diverging") == {"diverged"}
     assert statuses(workspace, "slow") == {"timeout"}
     assert statuses(workspace, "huge") == {"oom"}
+    assert statuses(workspace, "killed") == {"killed"}
+    assert statuses(workspace, "raising") == {"error"}
     verdicts = Verdicts.model_validate_json(workspace.results("verdicts.json").read_text())
     by_name = {c.variant: c.verdict for c in verdicts.comparisons}
     assert by_name["attention"] == "skipped"
-    assert {by_name[n] for n in ("diverging", "slow", "huge")} == {"dnf"}
+    assert {by_name[n] for n in ("diverging", "slow", "huge", "killed", "raising")} == {"dnf"}
     assert by_name["spmm"] in ("accept", "no-gain", "inconclusive")
+
+
+def test_no_network_was_needed(grid):
+    workspace, done = grid
+    if not workspace.prefix:
+        pytest.skip("this system gives no network namespace to a test (unshare --map-root-user --net)")
+    code = "import socket; socket.create_connection(('127.0.0.1', 9), 1)"
+    alone = subprocess.run([*OFFLINE, sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "Network is unreachable" in alone.stderr
+    assert done.returncode == 0
 
 
 def test_terminal_ends_with_the_verdicts_at_80_columns(grid):
     _, done = grid
     lines = done.stdout.splitlines()
     table = lines[next(i for i, line in enumerate(lines) if line.startswith("variant ")) :]
-    for name in ("spmm", "diverging", "slow", "huge", "attention"):
+    for name in ("spmm", "diverging", "slow", "huge", "attention", "killed", "raising"):
         assert [line for line in table if line.startswith(name)]
     assert max(len(line) for line in table) <= 80
 
