@@ -48,7 +48,7 @@ class Workspace:
     def results(self, name: str) -> Path:
         return self.path / "results" / "small" / name
 
-    def snakemake(self, *arguments: str, timeout: float = 280) -> subprocess.CompletedProcess[str]:
+    def snakemake(self, *arguments: str, timeout: float = 800) -> subprocess.CompletedProcess[str]:
         target = [] if arguments else ["results/small/report.html"]
         return self._call("-m", "snakemake", "--cores", "2", *target, *arguments, timeout=timeout)
 

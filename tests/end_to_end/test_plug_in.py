@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def test_own_data_set_by_one_yaml(workspace, edited):
