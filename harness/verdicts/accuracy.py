@@ -98,7 +98,9 @@ def judge_pairs(
     """One variant of `judge`; None is a run that failed.
 
     Args:
-        identical: whether the predictions of the pairs at these positions are all equal, by hash.
+        identical: whether the predictions of the pairs at these positions are all equal, by hash. They pass without a
+            test only where every difference of the metric is zero too: ROC-AUC reads scores, which may differ where
+            the predicted classes do not.
     """
     if looks is not None and (not looks or min(looks) < FEWEST_PAIRS):
         raise ValueError(f"looks must increase and start at {FEWEST_PAIRS} or more; got {list(looks)}")
@@ -109,7 +111,7 @@ def judge_pairs(
 
     def test() -> Judgement:
         d = paired_differences([_value(reference[i]) for i in pairs], [_value(variant[i]) for i in pairs])
-        same = bool(pairs) and identical(pairs)
+        same = bool(pairs) and not any(d) and identical(pairs)
         result = non_inferiority(d, alpha=level, max_drop_pp=max_drop_pp, test_nodes=test_nodes, identical=same)
         return _judgement(result, pairs, max_drop_pp)
 

@@ -19,7 +19,8 @@ def accuracy_decided(gate: Gate, looks: Sequence[int]) -> AccuracyDecided:
 
     Returns:
         ``decide(reference, variant, predictions_equal, test_nodes)``, to be asked after each look. Both lists hold the
-        gate's metric in seed order, fractions, None for a run that failed. True where the seeds so far pass, fail, or
+        gate's metric in seed order, fractions, None for a run that failed; equal predictions settle it only where the
+        metric is equal as well. True where the seeds so far pass, fail, or
         hold a failure of the variant; where a look's worth of seeds leaves no complete pair at all (more of them would
         change nothing); and after the last look.
     """

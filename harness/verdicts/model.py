@@ -38,7 +38,7 @@ class Accuracy(Frozen):
     look: int | None = Field(None, description="Pairs at the look that counts.")
     state: Literal["pass", "fail", "inconclusive", "invalid", "dnf"]
     more_seeds: int | None = Field(None, description="Rough; only when inconclusive. None: over 200, or on the line.")
-    identical: bool = Field(False, description="All predictions of all pairs are equal.")
+    identical: bool = Field(False, description="All predictions of all pairs are equal, and the metric with them.")
     seeds: list[SeedDifference] = []
     collapse_rate_below: float | None = Field(
         None, description="No collapse in the variant's n runs: 95 % bound on its rate, 1 − 0.05^(1/n)."

@@ -78,16 +78,18 @@ def non_inferiority(
         max_drop_pp: the allowed drop, percentage points.
         test_nodes: nodes in the test set; s is then at least 50/test_nodes (half a node), without which small test
             sets, where all d may coincide by chance, pass falsely.
-        identical: all predictions of all pairs are equal, by hash: passes with no spread at all.
+        identical: all predictions of all pairs are equal, by hash, and so is the metric: passes with no spread at all.
 
     Returns:
         The test; **invalid** with fewer than three pairs.
 
     Raises:
-        ValueError: a difference is not finite, or an argument is out of range.
+        ValueError: a difference is not finite, an argument is out of range, or identical pairs differ.
     """
     _check(d_pp, alpha, max_drop_pp, test_nodes)
     d = [round(float(x), _DECIMALS) for x in d_pp]
+    if identical and any(d):
+        raise ValueError(f"identical pairs do not differ in the metric; got {d}")
     n = len(d)
     if n < FEWEST_PAIRS:
         return NonInferiority("invalid", n, alpha, math.fsum(d) / n if n else None, None, None, None, identical)

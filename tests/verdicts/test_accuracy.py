@@ -55,6 +55,11 @@ def test_identical_predictions_pass_on_any_test_set() -> None:
     assert (test.state, test.lower_pp, test.identical) == ("pass", 0.0, True)
 
 
+def test_identical_pairs_that_differ_are_a_contradiction() -> None:
+    with pytest.raises(ValueError, match="identical pairs do not differ"):
+        non_inferiority([0.0, -10.0, 0.0], identical=True)
+
+
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_fewer_than_three_pairs_are_invalid(n: int) -> None:
     judged = judge_d([0.0] * n, looks=None)

@@ -172,6 +172,22 @@ def test_a_variant_that_fails_while_timed_is_dnf() -> None:
     assert (found.verdict, found.reason) == ("dnf", "failed while it was timed: oom: 3 GB asked")
 
 
+def test_equal_classes_with_a_worse_ranking_are_rejected() -> None:
+    """ROC-AUC reads scores: it may fall by 10 pp while every predicted class stays."""
+    quality = quality_of("v", [-10.0, -10.2, -9.9, -10.1, -10.0])
+    equal = [r.model_copy(update={"predictions_sha256": f"same-{r.seed}"}) for r in quality.runs]
+    reference = [r.model_copy(update={"predictions_sha256": f"same-{r.seed}"}) for r in quality.reference_runs]
+    found = verdict_of(
+        quality.model_copy(update={"runs": equal, "reference_runs": reference}),
+        timing_of("v"),
+        gate=Gate(metric="roc_auc"),
+    )
+    assert found.verdict == "reject"
+    assert found.accuracy is not None
+    assert not found.accuracy.identical
+    assert found.reason.startswith("ROC-AUC −10.04 pp")
+
+
 @pytest.mark.parametrize(
     "timing", [None, timing_of("v", []), timing_of("v", FAST[:2]), timing_of("v", [], status="skipped", reason="r")]
 )

@@ -49,6 +49,14 @@ def test_identical_predictions_stop_even_on_a_tiny_test_set() -> None:
     assert not decided([0.0] * 5, equal=False, nodes=20)
 
 
+def test_equal_classes_do_not_settle_a_metric_of_scores() -> None:
+    gate, reference = Gate(metric="roc_auc"), [0.90] * 5
+    # Scores that rank worse while the argmax stays: neither a pass nor, with this spread, a decision.
+    spread = [0.895, 0.905, 0.885, 0.91, 0.90]
+    assert not accuracy_decided(gate, LOOKS)(reference, spread, True, 1000)
+    assert accuracy_decided(gate, LOOKS)(reference, reference, True, 20)
+
+
 def logs(ratios: list[float]) -> list[float]:
     return [math.log(r) for r in ratios]
 
