@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from harness.graphs.faults import data_fault
 from harness.graphs.sources.arrays import check_suffix, read_npy, read_npz
 from harness.graphs.sources.tables import read_table, read_text_rows, whole_number_column
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SUFFIXES = (".npy", ".npz", ".csv", ".tsv", ".parquet")
 HEADERS = {"label", "labels", "class", "y", "target", "category"}
@@ -46,6 +49,8 @@ def classes_of(values: np.ndarray) -> Labels:
     """Numbers as they are; text to classes in alphabetical order, with their names ('' and '-1' are unlabelled)."""
     if values.dtype.kind not in "OUS":
         return values, ()
+    import pandas as pd
+
     text = pd.Series(values.reshape(-1), dtype=object)
     missing = text.isna().to_numpy()
     words = np.where(missing, "", text.astype(str).str.strip())

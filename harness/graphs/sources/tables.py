@@ -1,4 +1,7 @@
-"""Columns of csv, tsv and parquet files."""
+"""Columns of csv, tsv and parquet files.
+
+Pandas is imported where a table is read: all other data, the builtin graph among them, do without it.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,14 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from harness.graphs.faults import data_fault
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def read_table(path: Path, key: str, suffix: str) -> pd.DataFrame:
@@ -22,6 +28,8 @@ def read_table(path: Path, key: str, suffix: str) -> pd.DataFrame:
     Raises:
         InputError: the file is empty, or is not such a table.
     """
+    import pandas as pd
+
     with _plain_faults(path, key):
         if suffix == ".parquet":
             return pd.read_parquet(path)
@@ -38,6 +46,8 @@ def read_text_rows(path: Path, key: str) -> pd.DataFrame:
     Raises:
         InputError: the file is empty, or rows have different numbers of fields.
     """
+    import pandas as pd
+
     with _plain_faults(path, key):
         first = _first_line(path)
         separator = next((mark for mark in (",", ";", "\t") if mark in first), ",")
@@ -47,6 +57,8 @@ def read_text_rows(path: Path, key: str) -> pd.DataFrame:
 
 @contextmanager
 def _plain_faults(path: Path, key: str) -> Iterator[None]:
+    import pandas as pd
+
     try:
         yield
     except pd.errors.EmptyDataError:
@@ -64,6 +76,8 @@ def whole_number_column(table: pd.DataFrame, column: object, path: Path, key: st
     Raises:
         InputError: a field is empty, text, or not whole; the message has the row.
     """
+    import pandas as pd
+
     values = table[column]
     if pd.api.types.is_integer_dtype(values.dtype) and not values.hasnans:
         return values.to_numpy(dtype=np.int64)
