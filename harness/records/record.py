@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from harness.spec.options import Frozen, Model, Options, Training
+from harness.spec.schema import Limits
 
 Status = Literal["ok", "oom", "timeout", "diverged", "error", "unsupported", "killed"]
 FAILED: tuple[Status, ...] = ("oom", "timeout", "diverged", "error", "unsupported", "killed")
@@ -82,11 +83,31 @@ class Record(Frozen):
     message: str = ""
     metrics: Metrics | None = None
     stages: Stages | None = None
-    epoch_s: list[float] = Field([], description="Seconds of each steady-state training epoch, evaluation excluded.")
+    epoch_s: list[float] = Field(
+        [],
+        description="Seconds of each training epoch, evaluation excluded. Quality: every epoch, the first included. "
+        "Timing: the steady-state epochs after the warm-up.",
+    )
     memory: Memory | None = None
     counters: dict[str, Any] = {}
     data: dict[str, Any] = {}
+    limits: Limits | None = Field(None, description="What the run was held to; None where that is not known.")
     environment: dict[str, Any] = {}
     started_at: str
     ended_at: str
     log_path: str = Field("", description="The run's stderr, relative to the results folder.")
+
+    def holds_under(self, limits: Limits) -> bool:
+        """Whether a run held to these limits would end no better: false where it was stopped by a tighter one.
+
+        A run that was out of memory without a limit of ours is the machine's own answer and holds. Where the limits
+        of a stopped run are not known it does not hold.
+        """
+        if self.status not in ("timeout", "oom"):
+            return True
+        if self.limits is None:
+            return False
+        if self.status == "timeout":
+            return limits.time_s <= self.limits.time_s
+        was = self.limits.memory_mb
+        return was is None or (limits.memory_mb is not None and limits.memory_mb <= was)

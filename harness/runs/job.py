@@ -20,7 +20,7 @@ from harness.records.store import RecordStore
 from harness.runs.lease import Device, lease_device
 from harness.runs.remaining import Remaining, seconds_of
 from harness.runs.request import RunRequest
-from harness.runs.supervisor import ENGINE, Engine, ForkServer, run_one
+from harness.runs.supervisor import ENGINE, Engine, ForkServer, run_one, standing
 from harness.runs.version import ENGINE_VERSION
 from harness.spec.errors import InputError, Problem
 
@@ -113,7 +113,7 @@ class _Job:
                 self.progress(f"{cell.name}: {MAX_FAILURES} runs failed; its other seeds are not run")
                 return
             request = self._request(cell, seed)
-            there = self.store.has(request.run_id)
+            there = self._stands(request.run_id)
             records[seed] = run_one(
                 request,
                 store=self.store,
@@ -129,7 +129,7 @@ class _Job:
 
     def _tell(self, cell: Cell, record: Record, seeds: list[int]) -> None:
         position = seeds.index(record.seed) + 1
-        left = sum(not self.store.has(run_id) for run_id in self._ids_of_look(len(seeds)))
+        left = sum(not self._stands(run_id) for run_id in self._ids_of_look(len(seeds)))
         metric = self._metric(record)
         words = [
             f"{cell.name} seed {position}/{len(seeds)} {record.status}",
@@ -144,6 +144,9 @@ class _Job:
         cells = [c for c in (self.plan.cell, self.plan.reference) if c is not None]
         first = self.plan.seeds.first
         return [self._request(c, s).run_id for c in cells for s in range(first, first + seeds)]
+
+    def _stands(self, run_id: str) -> bool:
+        return standing(self.store, run_id, self.plan.limits) is not None
 
     def _request(self, cell: Cell, seed: int) -> RunRequest:
         return make_request(

@@ -288,6 +288,8 @@ def run_one(
 ) -> Record:
     """The record of this run: the one that is there, else the run is made, once, whoever else wants it.
 
+    A run that was stopped by a tighter limit than the present one is made again.
+
     Args:
         request: the run; its id is where the record goes.
         estimated_bytes: the plan's estimate of its memory, kept beside the peak.
@@ -298,7 +300,7 @@ def run_one(
         ServerFault: the fork server failed. No record is written.
         InputError: the record cannot be written.
     """
-    record = store.read(request.run_id)
+    record = standing(store, request.run_id, limits)
     if record is not None:
         return record
     lock = store.lock(request.run_id)
@@ -308,13 +310,19 @@ def run_one(
         say(f"waiting: another job runs {request.run_id}")
         lock.acquire(poll_interval=0.1)
     try:
-        record = store.read(request.run_id)
+        record = standing(store, request.run_id, limits)
         if record is None:
             record = _make(request, store, server, limits, estimated_bytes, dict(data or {}))
             store.write(record)
         return record
     finally:
         lock.release()
+
+
+def standing(store: RecordStore, run_id: str, limits: Limits) -> Record | None:
+    """The record that is there and holds under these limits."""
+    record = store.read(run_id)
+    return record if record is not None and record.holds_under(limits) else None
 
 
 def _make(
@@ -345,6 +353,7 @@ def _make(
         memory=_with_estimate(outcome.memory, estimated_bytes),
         counters=outcome.counters,
         data=data | outcome.data,
+        limits=limits,
         environment=server.environment | outcome.environment,
         started_at=ending.started_at,
         ended_at=ending.ended_at,

@@ -96,6 +96,13 @@ def test_a_changed_option_of_one_variant_touches_that_one(plan_of: PlanOf, tmp_p
     assert names(written, tmp_path) == {"plan.json", "plan/half.json"}
 
 
+def test_changed_limits_touch_every_job(plan_of: PlanOf, tmp_path: Path) -> None:
+    """So that runs stopped by the old ones are made again."""
+    write_plan(plan_of(TWO), tmp_path)
+    written = write_plan(plan_of(TWO + "limits: {time_s: 7200}\n"), tmp_path)
+    assert {"plan/baseline.json", "plan/cache-0.1.json", "plan/half.json"} <= names(written, tmp_path)
+
+
 def test_preparing_the_data_changes_no_plan(plan_of: PlanOf, tmp_path: Path, cache: Path) -> None:
     """Otherwise every job would run again after the first preparation."""
     plan = plan_of(TWO)

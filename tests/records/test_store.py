@@ -14,6 +14,7 @@ from harness.records.record import Record
 from harness.records.store import RecordStore
 from harness.spec.errors import InputError
 from harness.spec.options import Model, Options, Training
+from harness.spec.schema import Limits
 
 
 def record(run_id: str = "a1", status: str = "ok", **changes: object) -> Record:
@@ -138,3 +139,23 @@ def test_the_lock_of_a_run_has_one_owner(store):
         with pytest.raises(Timeout):
             store.lock("a1").acquire(timeout=0)
     store.lock("a1").acquire(timeout=0)
+
+
+@pytest.mark.parametrize(
+    ("status", "then", "now", "holds"),
+    [
+        ("timeout", Limits(time_s=10), Limits(time_s=10), True),
+        ("timeout", Limits(time_s=10), Limits(time_s=5), True),
+        ("timeout", Limits(time_s=10), Limits(time_s=11), False),
+        ("timeout", None, Limits(time_s=1), False),
+        ("oom", Limits(memory_mb=100), Limits(memory_mb=100), True),
+        ("oom", Limits(memory_mb=100), Limits(memory_mb=200), False),
+        ("oom", Limits(memory_mb=100), Limits(), False),
+        ("oom", Limits(), Limits(), True),
+        ("oom", Limits(), Limits(memory_mb=100), True),
+        ("error", Limits(time_s=1), Limits(time_s=9), True),
+        ("ok", None, Limits(), True),
+    ],
+)
+def test_a_stopped_run_holds_only_under_limits_no_wider(status, then, now, holds):
+    assert record(status=status, limits=then).holds_under(now) is holds

@@ -304,3 +304,13 @@ def test_the_scratch_folder_goes_with_the_server(locks, children, request_of, st
         run_one(request_of(), store=store, server=server, limits=LIMITS)
         assert len(list(locks.iterdir())) == 1
     assert list(locks.iterdir()) == []
+
+
+def test_a_run_stopped_by_a_tighter_limit_is_made_again(run):
+    assert run("sleep", limits=Limits(time_s=0.3)).status == "timeout"
+    again = run("outcome", limits=Limits(time_s=0.3))
+    assert (again.status, again.limits.time_s) == ("timeout", 0.3)
+    assert run("outcome", limits=Limits(time_s=0.2)).status == "timeout"
+    wider = run("outcome", limits=Limits(time_s=60))
+    assert (wider.status, wider.limits.time_s) == ("ok", 60.0)
+    assert run("sleep", limits=Limits(time_s=0.3)).status == "ok"
