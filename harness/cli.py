@@ -6,7 +6,6 @@ Exit codes: 0 for outcomes (a failed run is an outcome: it has a row), 2 for bad
 from __future__ import annotations
 
 import json
-import os
 import sys
 import traceback
 from pathlib import Path
@@ -16,6 +15,7 @@ import typer
 
 from harness import __version__
 from harness.spec.errors import InputError, Problem
+from harness.spec.places import cache_root
 
 if TYPE_CHECKING:
     from harness.plan.model import Plan
@@ -223,7 +223,7 @@ def report(
 
 
 def _cache() -> Path:
-    return Path(os.environ.get("HARNESS_CACHE", ".cache"))
+    return cache_root()
 
 
 def _make_plan(path: Path) -> Plan:

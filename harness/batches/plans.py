@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from harness.batches.clusters import ClusterBatches
@@ -13,6 +12,7 @@ from harness.graphs import cached_partition
 from harness.graphs.graph import Graph
 from harness.spec.errors import InputError, Problem
 from harness.spec.options import Options, Training
+from harness.spec.places import cache_root
 
 
 def batches_of(
@@ -35,7 +35,7 @@ def batches_of(
         return FullBatch(graph, layers)
     if options.batching == "cluster":
         wanted = options.partition
-        folder = cache_dir or Path(os.environ.get("HARNESS_CACHE", ".cache")) / "partitions"
+        folder = cache_dir or cache_root() / "partitions"
         try:
             part, report = cached_partition(graph, wanted.parts, wanted.method, seed, folder)
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""Where data is looked up, and where what is prepared from it goes."""
+"""Files that a spec names, and faults of the disk they lie on."""
 
 from __future__ import annotations
 
@@ -6,20 +6,10 @@ import errno
 from pathlib import Path
 
 from harness.graphs.faults import data_fault
-from harness.spec.places import cache_root, candidates, data_root
+from harness.spec.places import candidates
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 CLOSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
-
-
-def data_dir() -> Path:
-    """`$HARNESS_DATA`, default `data`: may be read-only, may be missing."""
-    return data_root().absolute()
-
-
-def cache_dir() -> Path:
-    """`$HARNESS_CACHE`, default `.cache`: prepared graphs, partitions, downloads."""
-    return cache_root().absolute()
 
 
 def find_file(name: str, spec_dir: Path, key: str) -> Path:

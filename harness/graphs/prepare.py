@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 from harness.graphs.checks import check_edges, check_labels, check_size
 from harness.graphs.csr import build_csr
 from harness.graphs.faults import data_fault
-from harness.graphs.folders import CLOSED, FULL, cache_dir, data_dir, find_file
+from harness.graphs.folders import CLOSED, FULL, find_file
 from harness.graphs.graph import BUILDER_VERSION
 from harness.graphs.raw import RawGraph, SplitNodes
 from harness.graphs.sources import read_source
@@ -21,15 +21,16 @@ from harness.graphs.sources.arrays import read_npz
 from harness.graphs.splits import choose_split, given_splits, split_warnings
 from harness.graphs.store import builder_version, graph_bytes, open_graph, write_graph, write_meta
 from harness.spec.dataset import Dataset
+from harness.spec.places import cache_root
 
 Progress = Callable[[str], None]
 
-__all__ = ["cache_dir", "data_dir", "prepare", "prepared_path"]
+__all__ = ["prepare", "prepared_path"]
 
 
 def prepared_path(dataset_id: str) -> Path:
     """Where the graph of a data set lies, or will lie."""
-    return cache_dir() / "graphs" / dataset_id
+    return cache_root() / "graphs" / dataset_id
 
 
 def prepare(dataset: Dataset, dataset_id: str, spec_dir: Path | str, progress: Progress | None = None) -> Path:

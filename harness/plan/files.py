@@ -6,13 +6,12 @@ So a new variant runs alone, and touching the spec runs nothing.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from harness.plan.model import CONTROL, Cell, Plan, VariantPlan
+from harness.records.files import write_atomically
 from harness.spec.errors import InputError, Problem
 from harness.spec.options import Frozen
 from harness.spec.yaml_tree import read_tree
@@ -92,15 +91,7 @@ def _write_if_changed(path: Path, text: str) -> bool:
             return False
     except FileNotFoundError:
         pass
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.chmod(temporary, 0o644)  # mkstemp's 0600 would hide results from a group
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_atomically(path, text)
     return True
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -13,6 +12,7 @@ from harness.plan.files import write_plan
 from harness.plan.model import BASELINE, CONTROL, Plan
 from harness.spec.errors import InputError, Problem
 from harness.spec.load import load_spec
+from harness.spec.places import cache_root
 
 
 class Grid:
@@ -98,7 +98,7 @@ class Grid:
 
     def _probe(self) -> Machine:
         if self._machine is None:
-            self._machine = probe(Path(os.environ.get("HARNESS_CACHE", ".cache")))
+            self._machine = probe(cache_root())
         return self._machine
 
 

@@ -8,13 +8,13 @@ import os
 import platform
 import subprocess
 import sys
-import tempfile
 from glob import glob
 from importlib import metadata
 from pathlib import Path
 
 from pydantic import Field, ValidationError
 
+from harness.records.files import write_atomically
 from harness.spec.errors import InputError, Problem
 from harness.spec.options import Frozen
 
@@ -75,19 +75,11 @@ def probe(cache_dir: Path) -> Machine:
         pass  # no answer yet, or one that another version wrote
     machine = _ask()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, machine.model_dump_json(indent=2) + "\n")
+        write_atomically(path, machine.model_dump_json(indent=2) + "\n")
     except OSError as error:
         message = f"the cache folder cannot be written: {error.strerror}; set HARNESS_CACHE to a folder that can"
         raise InputError(Problem(file=str(cache_dir), message=message)) from None
     return machine
-
-
-def _replace(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".probe-")
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        stream.write(text)
-    os.replace(temporary, path)
 
 
 def _ask() -> Machine:

@@ -19,7 +19,9 @@ def write_atomically(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = None
     try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+        with tempfile.NamedTemporaryFile(
+            "w", dir=path.parent, prefix=f".{path.name[:40]}.", encoding="utf-8", delete=False
+        ) as file:
             temporary = Path(file.name)
             file.write(text)
             file.flush()

@@ -22,6 +22,7 @@ from filelock import FileLock, Timeout
 
 from harness.plan.machine import probe
 from harness.spec.errors import InputError, Problem
+from harness.spec.places import cache_root
 
 Say = Callable[[str], None]
 
@@ -129,7 +130,7 @@ def find_gpus() -> list[Gpu]:
     allowed = os.environ.get("CUDA_VISIBLE_DEVICES")
     if allowed is not None and allowed.strip() in ("", "-1"):
         return []
-    machine = probe(Path(os.environ.get("HARNESS_CACHE", ".cache")))
+    machine = probe(cache_root())
     if not machine.cuda:
         return []
     listed = _driver_list()

@@ -7,13 +7,13 @@ from pathlib import Path
 
 
 def data_root() -> Path:
-    """``$HARNESS_DATA``, default ``data``: looked in before any download; may be read-only."""
-    return Path(os.environ.get("HARNESS_DATA") or "data").expanduser()
+    """``$HARNESS_DATA``, default ``data``, absolute: before any download; may be read-only or missing."""
+    return Path(os.environ.get("HARNESS_DATA") or "data").expanduser().absolute()
 
 
 def cache_root() -> Path:
-    """``$HARNESS_CACHE``, default ``.cache``: what is prepared, and the probe's answers."""
-    return Path(os.environ.get("HARNESS_CACHE") or ".cache").expanduser()
+    """``$HARNESS_CACHE``, default ``.cache``, absolute: prepared graphs, partitions, downloads, the probe's answers."""
+    return Path(os.environ.get("HARNESS_CACHE") or ".cache").expanduser().absolute()
 
 
 def candidates(path: str, spec_dir: Path) -> list[Path]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Literal, TypeVar
 
 import numpy as np
 from scipy import special
+
+from harness.records.files import write_atomically
+from harness.spec.errors import InputError
+from harness.spec.places import cache_root
 
 Sides = Literal[1, 2]
 T = TypeVar("T")
@@ -121,7 +124,7 @@ def _smallest_p(draws: np.ndarray, looks: Sequence[int], alpha: float, sides: Si
 def _remembered(sides: Sides, alpha: float, looks: tuple[int, ...]) -> float:
     key = {"method": _METHOD, "draws": _DRAWS, "seed": _SEED, "sides": sides, "alpha": alpha, "looks": list(looks)}
     name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:20]
-    path = Path(os.environ.get("HARNESS_CACHE") or ".cache") / "looks" / f"{name}.json"
+    path = cache_root() / "looks" / f"{name}.json"
     value = _read(path, key)
     if value is None:
         value = simulate_alpha(looks, alpha, sides)
@@ -143,13 +146,5 @@ def _read(path: Path, key: dict[str, object]) -> float | None:
 
 def _write(path: Path, content: dict[str, object]) -> None:
     """Keep a value, atomically; a cache that cannot be written costs seconds next time, not the result."""
-    temporary = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False) as file:
-            temporary = file.name
-            file.write(json.dumps(content) + "\n")
-        os.replace(temporary, path)
-    except OSError:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+    with suppress(OSError, InputError):
+        write_atomically(path, json.dumps(content) + "\n")

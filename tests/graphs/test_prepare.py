@@ -18,7 +18,7 @@ import pytest
 from harness.graphs import features
 from harness.graphs import prepare as module
 from harness.graphs.graph import BUILDER_VERSION
-from harness.graphs.prepare import cache_dir, data_dir, prepare
+from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph
 from harness.spec.dataset import Synthetic
 from harness.spec.errors import InputError
@@ -187,13 +187,3 @@ def test_an_edgeless_graph_is_a_graph(from_arrays, arrays) -> None:
     graph = from_arrays(arrays | {"edge_index": np.zeros((2, 0), dtype=np.int64)})
     assert (graph.num_edges, graph.meta.isolated_nodes) == (0, 20)
     assert any("no edges" in warning for warning in graph.meta.warnings)
-
-
-def test_folders_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("HARNESS_DATA", "HARNESS_CACHE"):
-        monkeypatch.delenv(name, raising=False)
-    assert (data_dir(), cache_dir()) == (tmp_path / "data", tmp_path / ".cache")
-    monkeypatch.setenv("HARNESS_DATA", "/d")
-    monkeypatch.setenv("HARNESS_CACHE", "/c")
-    assert (data_dir(), cache_dir()) == (Path("/d"), Path("/c"))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from harness.graphs.folders import cache_dir, data_dir
+from harness.spec.places import cache_root, data_root
 
 TIMEOUT_S = 60.0
 
@@ -25,7 +25,7 @@ TIMEOUT_S = 60.0
 @contextmanager
 def library_root(*parts: str) -> Iterator[Path]:
     """The root `$HARNESS_CACHE/<parts>` with links to all raw files of `$HARNESS_DATA/<parts>`, under a lock."""
-    ready, root = data_dir().joinpath(*parts), cache_dir().joinpath(*parts)
+    ready, root = data_root().joinpath(*parts), cache_root().joinpath(*parts)
     root.mkdir(parents=True, exist_ok=True)
     before = socket.getdefaulttimeout()
     with FileLock(root.with_name(f"{root.name}.lock")):

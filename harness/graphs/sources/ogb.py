@@ -20,11 +20,12 @@ import numpy as np
 
 from harness.graphs.faults import data_fault
 from harness.graphs.features import dense_rows
-from harness.graphs.folders import data_dir, is_disk_fault
+from harness.graphs.folders import is_disk_fault
 from harness.graphs.raw import RawGraph, SplitNodes
 from harness.graphs.sources.library_root import library_root
 from harness.spec.dataset import Ogb
 from harness.spec.errors import InputError
+from harness.spec.places import data_root
 
 KEY = "dataset.name"
 ALLOW = "HARNESS_DOWNLOAD"
@@ -99,7 +100,7 @@ def _check_release(own: Path, folder: str, version: str) -> None:
         return
     release = f"RELEASE_v{version}.txt"
     if not (own / release).exists():
-        ready = data_dir() / "ogb" / folder
+        ready = data_root() / "ogb" / folder
         raise data_fault(
             ready if ready.is_dir() else own,
             KEY,
@@ -123,7 +124,7 @@ def _read(module: Any, name: str, own: Path, folder: str) -> tuple[Any, Any, Any
             name,
             KEY,
             f"OGB cannot read it ({type(error).__name__}: {error}); replace the damaged or missing files under "
-            f"{data_dir() / 'ogb' / folder} (or {own}): unpack OGB's archive there",
+            f"{data_root() / 'ogb' / folder} (or {own}): unpack OGB's archive there",
         ) from error
 
 
@@ -148,7 +149,7 @@ def _guarded(module: Any, name: str, folder: str) -> Iterator[None]:
 
     def never_ask(prompt: str = "") -> str:
         raise data_fault(
-            name, KEY, f"OGB asks: {prompt.strip()} Nobody is there to answer; see to {data_dir() / 'ogb' / folder}"
+            name, KEY, f"OGB asks: {prompt.strip()} Nobody is there to answer; see to {data_root() / 'ogb' / folder}"
         )
 
     load, ask = torch.load, module.decide_download
@@ -164,7 +165,7 @@ def _guarded(module: Any, name: str, folder: str) -> Iterator[None]:
 
 def _may_download(url: str, name: str, folder: str) -> bool:
     """Small downloads go ahead; large ones, and those of unknown size, need $HARNESS_DOWNLOAD=1."""
-    place = f"unpack {url} as {data_dir() / 'ogb' / folder}"
+    place = f"unpack {url} as {data_root() / 'ogb' / folder}"
     try:
         with urllib.request.urlopen(url) as answer:
             size = int(answer.headers["Content-Length"] or 0)

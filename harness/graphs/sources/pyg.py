@@ -12,12 +12,13 @@ import numpy as np
 
 from harness.graphs.faults import data_fault
 from harness.graphs.features import FeatureRows, dense_rows, sparse_rows
-from harness.graphs.folders import data_dir, is_disk_fault
+from harness.graphs.folders import is_disk_fault
 from harness.graphs.raw import RawGraph, SplitNodes
 from harness.graphs.sources.library_root import library_root
 from harness.graphs.splits import PARTS, given_splits
 from harness.spec.dataset import Pyg
 from harness.spec.errors import InputError
+from harness.spec.places import data_root
 
 KEY = "dataset.name"
 
@@ -93,11 +94,11 @@ def _make(maker: Any, arguments: dict[str, Any], root: Path, name: str) -> Any:
         return _with_guarded_download(maker)(**arguments)
     except _DownloadFailed as failed:
         inside = Path(failed.raw_dir).relative_to(root) if Path(failed.raw_dir).is_relative_to(root) else Path("raw")
-        folder = data_dir() / "pyg" / name.partition("/")[0] / inside
+        folder = data_root() / "pyg" / name.partition("/")[0] / inside
         raise data_fault(
             name,
             KEY,
-            f"is not under {data_dir()} and cannot be downloaded ({type(failed.why).__name__}: {failed.why}); "
+            f"is not under {data_root()} and cannot be downloaded ({type(failed.why).__name__}: {failed.why}); "
             f"put {', '.join(failed.names)} into {folder}, or check the name and the network",
         ) from failed
     except (InputError, MemoryError):
@@ -109,7 +110,7 @@ def _make(maker: Any, arguments: dict[str, Any], root: Path, name: str) -> Any:
             name,
             KEY,
             f"PyG cannot make it ({type(error).__name__}: {error}); write the name as PyG's documentation does, "
-            f"and look at the raw files under {data_dir() / 'pyg' / name.partition('/')[0]} or {root}: "
+            f"and look at the raw files under {data_root() / 'pyg' / name.partition('/')[0]} or {root}: "
             "a damaged one must be replaced",
         ) from error
 
