@@ -63,15 +63,21 @@ def parity(reference: Side, variant: Side, note: str = "") -> Parity:
     """Differences of logits and gradients with dropout off (evaluation mode).
 
     Returns:
-        `ok` where max |difference| is at most 1e-4 of max |logit| and the gradients' cosine at least 0.9999. Where a
-        value is not finite, the difference is the largest float and the cosine 0.
+        State `equal` where max |difference| is at most 1e-4 of max |logit| and the gradients' cosine at least 0.9999,
+        else `differs`. Where a value is not finite, the difference is the largest float and the cosine 0.
     """
     logits, gradient = _run(reference)
     other_logits, other_gradient = _run(variant)
     largest, difference = _largest(logits), _largest(logits - other_logits)
     cosine = _cosine(gradient, other_gradient)
-    ok = difference <= MOST_RELATIVE_DIFFERENCE * largest and cosine >= LEAST_COSINE
-    return Parity(max_abs_logit=largest, max_abs_difference=difference, gradient_cosine=cosine, ok=ok, note=note)
+    equal = difference <= MOST_RELATIVE_DIFFERENCE * largest and cosine >= LEAST_COSINE
+    return Parity(
+        state="equal" if equal else "differs",
+        max_abs_logit=largest,
+        max_abs_difference=difference,
+        gradient_cosine=cosine,
+        note=note,
+    )
 
 
 def _in_float32(options: Options) -> Options:

@@ -26,11 +26,18 @@ class SeedRun(Frozen):
 class Parity(Frozen):
     """An exact variant against its reference: same weights, same batch, dropout off, float32."""
 
-    max_abs_logit: float = Field(description="Largest |logit|: the scale of the difference.")
+    state: Literal["equal", "differs", "not-checked"] = Field(
+        description="equal: relative difference at most 1e-4 and cosine at least 0.9999; not-checked: see the note."
+    )
+    max_abs_logit: float = Field(description="Largest |logit|: the scale of the difference; 0 if nothing was measured.")
     max_abs_difference: float = Field(description="max |difference of logits|.")
     gradient_cosine: float
-    ok: bool = Field(description="Relative difference at most 1e-4 and cosine at least 0.9999.")
-    note: str = ""
+    note: str = Field("", description="Why it differs or was not checked, where no number says so.")
+
+    @property
+    def ok(self) -> bool:
+        """Whether the check was made and found no difference."""
+        return self.state == "equal"
 
 
 class VariantResult(Frozen):

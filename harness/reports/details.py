@@ -17,6 +17,8 @@ from harness.reports.digits import bytes_text, decimals, fixed, seconds_text
 from harness.verdicts.model import ComparisonVerdict, FailedRun, Verdicts
 from harness.verdicts.wording import plural
 
+_PARITY = {"equal": "equal", "differs": "NOT equal", "not-checked": "not checked"}
+
 Facts = list[tuple[str, str]]  # name and value, in the order they are read
 
 
@@ -77,8 +79,10 @@ def _parity_facts(comparison: ComparisonVerdict) -> Facts:
     parity = comparison.parity
     if parity is None:
         return []
+    if parity.state == "not-checked" or (parity.state == "differs" and parity.max_abs_logit == 0.0 and parity.note):
+        return [("parity", f"{_PARITY[parity.state]}: {parity.note}")]
     text = (
-        f"{'equal' if parity.ok else 'NOT equal'}: largest logit difference {parity.max_abs_difference:.1e} of "
+        f"{_PARITY[parity.state]}: largest logit difference {parity.max_abs_difference:.1e} of "
         f"{parity.max_abs_logit:.3g}, gradient cosine {parity.gradient_cosine:.6f}"
     )
     return [("parity", f"{text} ({parity.note})" if parity.note else text)]

@@ -180,9 +180,12 @@ class _Job:
             self.parity = Parity.model_validate(ending.outcome)
         else:
             note = f"the check did not end ({ending.status}): {ending.message}"
-            self.parity = Parity(max_abs_logit=0.0, max_abs_difference=0.0, gradient_cosine=0.0, ok=False, note=note)
-        state = "ok" if self.parity.ok else "NOT ok"
-        self.progress(f"{self.plan.cell.name} parity {state}" + (f": {self.parity.note}" if self.parity.note else ""))
+            self.parity = Parity(
+                state="not-checked", max_abs_logit=0.0, max_abs_difference=0.0, gradient_cosine=0.0, note=note
+            )
+        self.progress(
+            f"{self.plan.cell.name} parity {self.parity.state}" + (f": {self.parity.note}" if self.parity.note else "")
+        )
 
     def result(self) -> VariantResult:
         reference = self.plan.reference

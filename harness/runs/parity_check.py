@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -28,6 +29,10 @@ def run_parity(reference: RunRequest, variant: RunRequest, report: Callable[[str
     Args:
         reference, variant: requests with one seed and one graph.
 
+    Returns:
+        State ``differs`` also without numbers, where batches, precision or the network's shape contradict exactness;
+        ``not-checked`` where one of the models is another class, whose weights cannot be matched.
+
     Raises:
         Unsupported: the variant cannot be had here.
     """
@@ -35,11 +40,13 @@ def run_parity(reference: RunRequest, variant: RunRequest, report: Callable[[str
     report("load")
     graph = open_graph(Path(variant.graph_path))
     report("prepare")
+    if (reference.model.class_path, reference.model.args) != (variant.model.class_path, variant.model.args):
+        return _without_numbers("not-checked", "the models are of another class and cannot be given the same weights")
     if reference.model != variant.model:
-        return _not_exact("the models differ, so they cannot have the same weights")
+        return _without_numbers("differs", "the models differ, so they cannot have the same weights")
     if reference.options.precision != variant.options.precision:
         asked = f"{reference.options.precision} and {variant.options.precision}"
-        return _not_exact(f"precision differs ({asked}): no exact variant, whatever it is in float32")
+        return _without_numbers("differs", f"precision differs ({asked}): no exact variant, whatever it is in float32")
     with translated():
         report("train")
         models = parity_models(
@@ -54,7 +61,7 @@ def run_parity(reference: RunRequest, variant: RunRequest, report: Callable[[str
         plans = [batches_and_features(r, graph, device) for r in (reference, variant)]
         batches = [_first_with_targets(plan) for plan, _ in plans]
         if not _same(*batches):
-            return _not_exact("the first training batches differ, so the variant is not exact")
+            return _without_numbers("differs", "the first training batches differ, so the variant is not exact")
         sides = [
             _side(graph, model.to(device), batch, features.fetch(batch.nodes))
             for model, batch, (_, features) in zip(models, batches, plans, strict=True)
@@ -86,5 +93,5 @@ def _same(one: Batch, other: Batch) -> bool:
     return all(np.array_equal(a, b) for a, b in pairs)
 
 
-def _not_exact(note: str) -> Parity:
-    return Parity(max_abs_logit=0.0, max_abs_difference=0.0, gradient_cosine=0.0, ok=False, note=note)
+def _without_numbers(state: Literal["differs", "not-checked"], note: str) -> Parity:
+    return Parity(state=state, max_abs_logit=0.0, max_abs_difference=0.0, gradient_cosine=0.0, note=note)

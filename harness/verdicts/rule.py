@@ -48,7 +48,7 @@ def verdict(f: Findings, gate: Gate) -> tuple[Verdict, str]:
     accuracy, gain = accuracy_phrase(f.quality, gate, f.looks), gain_phrase(f, gate)
     if f.quality.accuracy.state == "fail":
         return "reject", _sentence(accuracy, gain)
-    if f.exact and f.parity is not None and _contradicts(f.parity):
+    if f.exact and f.parity is not None and f.parity.state == "differs":
         return "reject", _sentence(_contradiction(f.parity), accuracy, gain)
     if _goal_state(f) in ("no-gain", "loss"):
         return "no-gain", _sentence(gain, accuracy)
@@ -98,10 +98,9 @@ def _open_questions(f: Findings, gate: Gate) -> list[str]:
     found = []
     if f.quality.accuracy.state != "pass":
         found.append(accuracy_phrase(f.quality, gate, f.looks))
-    if f.exact and f.parity is None:
-        found.append("declared exact, but parity was not checked")
-    elif f.exact and f.parity is not None and not f.parity.ok:
-        found.append(f"declared exact, but parity is not known: {f.parity.note}")
+    if f.exact and (f.parity is None or f.parity.state == "not-checked"):
+        why = f.parity.note if f.parity is not None else ""
+        found.append("declared exact, but parity was not checked" + (f": {why}" if why else ""))
     state = _goal_state(f)
     if state == "unknown":
         found.append(_unknown_gain(f, gate))
@@ -148,13 +147,9 @@ def _more(a: Accuracy, looks: tuple[int, ...]) -> str:
     return roughly
 
 
-def _contradicts(parity: Parity) -> bool:
-    """A check that measured a difference; one that did not end measured nothing and says why in its note."""
-    measured_nothing = parity.max_abs_logit == 0.0 and parity.max_abs_difference == 0.0 and parity.note != ""
-    return not parity.ok and not measured_nothing
-
-
 def _contradiction(parity: Parity) -> str:
+    if parity.note:
+        return f"declared exact, but {parity.note}"
     share = parity.max_abs_difference / parity.max_abs_logit if parity.max_abs_logit else parity.max_abs_difference
     cosine = parity.gradient_cosine
     return f"declared exact but differs: logits by {share:.1e} of the largest, gradient cosine {cosine:.4f}"

@@ -193,7 +193,7 @@ def some_of_each() -> list[ComparisonVerdict]:
     ]
 
 
-PARITY = Parity(max_abs_logit=4.2, max_abs_difference=3e-6, gradient_cosine=1.0, ok=True)
+PARITY = Parity(state="equal", max_abs_logit=4.2, max_abs_difference=3e-6, gradient_cosine=1.0)
 
 
 @pytest.fixture(scope="session")

@@ -84,13 +84,13 @@ def test_a_store_that_returns_other_rows_fails(graph, monkeypatch):
 )
 def test_a_variant_that_is_not_exact_is_told_so(graph, patch, note):
     found = _parity(graph, variant=patch)
-    assert not found.ok
+    assert found.state == "differs"
     assert note in found.note
 
 
 def test_another_model_is_not_exact(graph):
     found = _parity(graph, hidden=(8, 16))
-    assert not found.ok
+    assert found.state == "differs"
     assert "models differ" in found.note
 
 

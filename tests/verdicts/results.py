@@ -17,8 +17,8 @@ FAILING = [-1.2, -0.9, -1.4, -0.8, -1.1]
 FAST = [1.40, 1.42, 1.41, 1.43]
 SAME = [1.00, 1.01, 0.99, 1.00]
 
-PARITY = Parity(max_abs_logit=4.0, max_abs_difference=1e-6, gradient_cosine=1.0, ok=True)
-BROKEN_PARITY = Parity(max_abs_logit=4.0, max_abs_difference=0.2, gradient_cosine=0.97, ok=False)
+PARITY = Parity(state="equal", max_abs_logit=4.0, max_abs_difference=1e-6, gradient_cosine=1.0)
+BROKEN_PARITY = Parity(state="differs", max_abs_logit=4.0, max_abs_difference=0.2, gradient_cosine=0.97)
 ENVIRONMENT = {"torch": "2.13.0", "cpu": "a processor"}
 
 

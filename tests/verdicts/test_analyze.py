@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.plan.model import Comparison
 from harness.records.record import Stages
-from harness.records.results import TimingResult, VariantResult
+from harness.records.results import Parity, TimingResult, VariantResult
 from harness.spec.options import Training
 from harness.spec.schema import Gate
 from harness.verdicts.analyze import analyze
@@ -303,10 +303,21 @@ def test_exact_variants_need_parity() -> None:
     assert broken.reason.startswith("declared exact but differs: logits by 5.0e-02 of the largest")
     unchecked = verdict_of(quality_of("v"), timing_of("v"), comparison=exact)
     assert (unchecked.verdict, "parity was not checked" in unchecked.reason) == ("inconclusive", True)
-    no_end = BROKEN_PARITY.model_copy(
-        update={"max_abs_logit": 0.0, "max_abs_difference": 0.0, "note": "the check did not end (timeout): "}
-    )
-    assert verdict_of(quality_of("v", parity=no_end), timing_of("v"), comparison=exact).verdict == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("state", "note", "verdict"),
+    [
+        ("differs", "the first training batches differ", "reject"),
+        ("not-checked", "the check did not end (timeout)", "inconclusive"),
+    ],
+)
+def test_a_parity_check_without_numbers_says_what_it_found(state: Any, note: str, verdict: str) -> None:
+    """A contradiction rejects also where batches differ and no logits could be compared."""
+    parity = Parity(state=state, max_abs_logit=0.0, max_abs_difference=0.0, gradient_cosine=0.0, note=note)
+    found = verdict_of(quality_of("v", parity=parity), timing_of("v"), comparison=Comparison(variant="v", exact=True))
+    assert found.verdict == verdict
+    assert note in found.reason
 
 
 # What may be compared
