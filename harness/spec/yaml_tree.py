@@ -275,7 +275,7 @@ def read_tree(path: Path) -> Node:
         message = f"not YAML: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
         raise InputError([*_once(builder.problems), Problem(file=file, message=message)]) from None
     if root is None or (root.kind == "scalar" and root.value is None):
-        raise InputError(Problem(file=file, message="the file is empty; start with `harness init`"))
+        raise InputError(Problem(file=file, message="the file is empty; start from specs/quickstart.yaml"))
     if root.kind != "mapping":
         what = "a list" if root.kind == "sequence" else "a single value"
         message = f"a spec is a mapping of keys (version, name, dataset, …); this file is {what}"

@@ -452,7 +452,7 @@ def test_more_cells_than_can_be_planned(tmp_path: Path) -> None:
 
 
 WHOLE_FILES = {
-    "empty": (b"", "the file is empty"),
+    "empty": (b"", "the file is empty; start from specs/quickstart.yaml"),
     "only a comment": (b"# nothing\n", "the file is empty"),
     "a list": (b"- a\n- b\n", "this file is a list"),
     "a word": (b"quickstart\n", "this file is a single value"),
