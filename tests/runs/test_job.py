@@ -9,9 +9,11 @@ import pytest
 
 from harness.records.record import Record
 from harness.records.store import RecordStore
+from harness.runs import job as run_job
 from harness.runs.job import run_variant
 from harness.runs.remaining import Remaining
 from harness.spec.errors import InputError
+from harness.spec.options import Options
 from harness.spec.schema import Gate, Seeds
 
 
@@ -98,6 +100,23 @@ def test_a_removed_record_alone_is_made_again(job, plan_of, trained, tmp_path):
     assert trained()[6:] == ["16 1"]
 
 
+@pytest.mark.parametrize(
+    ("package", "batching", "again"),
+    [("torch-geometric", "full", 6), ("pymetis", "cluster", 6), ("pymetis", "full", 0)],
+)
+def test_runs_of_another_library_are_not_taken(job, plan_of, trained, monkeypatch, package, batching, again):
+    def cut(cell):
+        return cell.model_copy(update={"options": Options(batching=batching)})
+
+    plan = plan_of()
+    plan = plan.model_copy(update={"cell": cut(plan.cell), "reference": cut(plan.reference)})
+    job(plan)
+    real = run_job.version
+    monkeypatch.setattr(run_job, "version", lambda name: "another" if name == package else real(name))
+    job(plan)
+    assert len(trained()) == 6 + again
+
+
 def test_the_baseline_alone_runs_its_first_look(job, plan_of, trained):
     decide = Decide()
     result = job(plan_of(reference=None), decide)
@@ -158,7 +177,7 @@ def test_parity_is_checked_once_and_only_for_exact_variants(job, plan_of, graph_
 
 def test_a_parity_check_that_fails_is_not_passed(job, plan_of):
     parity = job(plan_of(exact=True), parity="broken_parity").parity
-    assert not parity.ok
+    assert parity.state == "not-checked"
     assert "no batch has a training node" in parity.note
 
 
