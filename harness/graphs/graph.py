@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from harness.plan.version import BUILDER_VERSION
 from harness.spec.options import Frozen
 
-BUILDER_VERSION = 1  # raise it when the same source would give other arrays
+__all__ = ["BUILDER_VERSION", "Graph", "GraphMeta"]
 
 
 class GraphMeta(Frozen):

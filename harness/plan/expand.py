@@ -17,6 +17,7 @@ from harness.plan.ids import canonical, cell_id, dataset_id, dataset_section
 from harness.plan.machine import Machine
 from harness.plan.model import BASELINE, Cell, Comparison, DatasetPlan, Plan, Skipped
 from harness.plan.sizes import Sizes, known_sizes
+from harness.plan.version import BUILDER_VERSION, versions_of
 from harness.spec.dataset import Ogb
 from harness.spec.errors import InputError, Problem
 from harness.spec.load import position
@@ -101,6 +102,7 @@ def make_plan(spec: Spec, spec_path: Path, capabilities: Machine, cores: int | N
             dataset=spec.dataset,
             dataset_id=dataset_id(spec.dataset, context.spec_dir),
             spec_dir=str(_relative(context.spec_dir)),
+            builder_version=BUILDER_VERSION,
         ),
         cells=cells,
         comparisons=comparisons,
@@ -113,6 +115,7 @@ def make_plan(spec: Spec, spec_path: Path, capabilities: Machine, cores: int | N
         device=spec.device,
         quality_threads=1,
         timing_threads=spec.timing.threads or cores or available_cores(),
+        versions=versions_of(capabilities),
         runs_min=distinct * spec.seeds.looks[0],
         runs_max=distinct * spec.seeds.looks[-1],
     )

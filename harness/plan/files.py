@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from harness.plan.model import CONTROL, Cell, Plan, VariantPlan
+from harness.plan.version import versions_for
 from harness.records.files import write_atomically
 from harness.spec.errors import InputError, Problem
 from harness.spec.options import Frozen
@@ -49,6 +50,7 @@ def _variant_plan(plan: Plan, cell: Cell, reference: Cell | None) -> VariantPlan
         device=plan.device,
         quality_threads=plan.quality_threads,
         timing_threads=plan.timing_threads,
+        versions=versions_for(plan.versions, cell, reference),
     )
 
 

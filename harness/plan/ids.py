@@ -122,6 +122,8 @@ def run_id(
     threads: int,
     torch_version: str,
     engine_version: str,
+    pyg_version: str,
+    pymetis_version: str = "",
     extra: str = "",
 ) -> str:
     """Id of one run: a cell with its seed, on this data, device, thread count and these versions.
@@ -130,6 +132,7 @@ def run_id(
         purpose: quality or timing.
         fingerprint: SHA-256 of the prepared graph's arrays.
         device_kind: cpu, or the GPU's name; not the index of one of several alike.
+        pymetis_version: where METIS cuts the graph; empty elsewhere.
         extra: what else sets a run apart, e.g. a timing block and arm.
     """
     return digest(
@@ -143,6 +146,8 @@ def run_id(
             "threads": threads,
             "torch_version": torch_version,
             "engine_version": engine_version,
+            "pyg_version": pyg_version,
+            "pymetis_version": pymetis_version,
             "extra": extra,
         },
     )

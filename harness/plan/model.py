@@ -57,6 +57,7 @@ class DatasetPlan(Frozen):
     dataset: Dataset
     dataset_id: str
     spec_dir: str = Field(description="Relative data paths start here.")
+    builder_version: int = Field(0, description="Of the arrays that the preparation writes.")
 
 
 class VariantPlan(Frozen):
@@ -76,6 +77,7 @@ class VariantPlan(Frozen):
     device: Literal["auto", "cpu", "cuda"]
     quality_threads: int
     timing_threads: int
+    versions: dict[str, str] = Field({}, description="Of the engine and of the libraries that compute, by name.")
 
 
 class Plan(Frozen):
@@ -98,5 +100,6 @@ class Plan(Frozen):
     device: Literal["auto", "cpu", "cuda"]
     quality_threads: int
     timing_threads: int
+    versions: dict[str, str] = Field({}, description="Of the engine and of the libraries that compute, by name.")
     runs_min: int = Field(description="Quality runs if every comparison is decided at the first look.")
     runs_max: int = Field(description="Quality runs if every comparison needs the last look.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from harness.graphs.graph import GraphMeta
 from harness.plan.ids import run_id
 from harness.plan.model import Cell, VariantPlan
+from harness.plan.version import ENGINE_VERSION, uses_metis
 from harness.records.record import Record
 from harness.records.results import Parity, SeedRun, VariantResult
 from harness.records.store import RecordStore
@@ -21,7 +22,6 @@ from harness.runs.lease import Device, lease_device
 from harness.runs.remaining import Remaining, seconds_of
 from harness.runs.request import RunRequest
 from harness.runs.supervisor import ENGINE, Engine, ForkServer, run_one, standing
-from harness.runs.version import ENGINE_VERSION
 from harness.spec.errors import InputError, Problem
 
 Decide = Callable[[list[float | None], list[float | None], bool, int | None], bool]
@@ -244,6 +244,8 @@ def make_request(
         threads=threads,
         torch_version=version("torch"),
         engine_version=str(ENGINE_VERSION),
+        pyg_version=version("torch-geometric"),
+        pymetis_version=_pymetis() if uses_metis(cell) else "",
         extra=extra,
     )
     return RunRequest(
@@ -276,6 +278,14 @@ def read_meta(graph_path: Path) -> GraphMeta:
         first = error.errors()[0]
         why = f"not a prepared graph of this version ({'.'.join(map(str, first['loc']))}: {first['msg']})"
         raise InputError(Problem(str(path), f"{why}; delete the folder and prepare it again")) from None
+
+
+def _pymetis() -> str:
+    """Its version; empty where it is gone since the plan was made, which the run itself will say."""
+    try:
+        return version("pymetis")
+    except PackageNotFoundError:
+        return ""
 
 
 def _predictions(record: Record) -> str | None:

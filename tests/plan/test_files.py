@@ -103,6 +103,31 @@ def test_changed_limits_touch_every_job(plan_of: PlanOf, tmp_path: Path) -> None
     assert {"plan/baseline.json", "plan/cache-0.1.json", "plan/half.json"} <= names(written, tmp_path)
 
 
+def test_another_torch_touches_every_job_and_pymetis_those_it_cuts_for(
+    plan_of: PlanOf, machine: Machine, tmp_path: Path
+) -> None:
+    cut = TWO + "  cut: {set: {batching: cluster, partition.parts: 20, partition.per_batch: 2}}\n"
+    write_plan(plan_of(cut), tmp_path)
+    jobs = {f"plan/{name}.json" for name in ("baseline", "control", "cache-0.1", "half", "cut")}
+    for other in ({"torch": "2.14.0"}, {"torch": "2.14.0", "pyg": "2.9.0"}):
+        written = names(write_plan(plan_of(cut, machine.model_copy(update=other)), tmp_path), tmp_path)
+        assert written == {"plan.json"} | jobs
+    libraries = machine.libraries | {"pymetis": "2026.1"}
+    other = machine.model_copy(update=other | {"libraries": libraries})
+    assert names(write_plan(plan_of(cut, other), tmp_path), tmp_path) == {"plan.json", "plan/cut.json"}
+
+
+def test_another_engine_touches_every_job_and_another_builder_the_preparation(
+    plan_of: PlanOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_plan(plan_of(TWO), tmp_path)
+    monkeypatch.setattr("harness.plan.version.ENGINE_VERSION", 99)
+    written = names(write_plan(plan_of(TWO), tmp_path), tmp_path)
+    assert written == {"plan.json", *(f"plan/{name}.json" for name in ("baseline", "control", "cache-0.1", "half"))}
+    monkeypatch.setattr("harness.plan.expand.BUILDER_VERSION", 99)
+    assert names(write_plan(plan_of(TWO), tmp_path), tmp_path) == {"plan.json", "plan/dataset.json"}
+
+
 def test_preparing_the_data_changes_no_plan(plan_of: PlanOf, tmp_path: Path, cache: Path) -> None:
     """Otherwise every job would run again after the first preparation."""
     plan = plan_of(TWO)

@@ -189,10 +189,13 @@ def test_everything_of_a_run_enters_its_id() -> None:
         "threads": 1,
         "torch_version": "2.13.0",
         "engine_version": "1",
+        "pyg_version": "2.8.1",
+        "pymetis_version": "",
         "extra": "",
     }
     changed = {**base, "cell_id": "d", "purpose": "timing", "seed": 1, "fingerprint": "g", "device_kind": "cuda"}
     changed |= {"threads": 2, "torch_version": "2.12.0", "engine_version": "2", "extra": "block 1"}
+    changed |= {"pyg_version": "2.7.0", "pymetis_version": "2025.2"}
     ids = {run_id(**{**base, key: value}) for key, value in changed.items()}
     assert len(ids | {run_id(**base)}) == len(base) + 1
     assert run_id(**base) == run_id(**dict(reversed(base.items())))

@@ -1,0 +1,30 @@
+"""Versions that enter plans and ids, so that results of another engine, builder or library are never taken for ours."""
+
+from __future__ import annotations
+
+from harness.plan.machine import Machine
+from harness.plan.model import Cell
+
+ENGINE_VERSION = 1  # raise it when the same request would give other accuracies, times or peaks
+BUILDER_VERSION = 1  # raise it when the same source would give other arrays
+
+
+def versions_of(machine: Machine) -> dict[str, str]:
+    """What a plan's results depend on beside its options: the engine, and the libraries that compute."""
+    return {
+        "engine": str(ENGINE_VERSION),
+        "torch": machine.torch,
+        "torch-geometric": machine.pyg,
+        "pymetis": machine.libraries.get("pymetis") or "",
+    }
+
+
+def versions_for(versions: dict[str, str], *cells: Cell | None) -> dict[str, str]:
+    """Those that matter to these cells: pymetis only where one of them is cut by METIS."""
+    cut = any(cell is not None and uses_metis(cell) for cell in cells)
+    return {name: version for name, version in versions.items() if cut or name != "pymetis"}
+
+
+def uses_metis(cell: Cell) -> bool:
+    """Whether the cell's batches are parts made by METIS."""
+    return cell.options.batching == "cluster" and cell.options.partition.method == "metis"
