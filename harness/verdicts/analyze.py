@@ -44,7 +44,7 @@ def analyze(plan: Plan, variants: Mapping[str, VariantResult], timings: Mapping[
     control = summarise_control(control_timing, plan.gate, plan.timing)
     comparisons = [_compare(c, plan, variants, timings, control) for c in plan.comparisons]
     comparisons += [_skipped(s) for s in plan.skipped]
-    recommended = recommend(comparisons, BASELINE)
+    recommended = recommend(comparisons, plan)
     references = [
         _reference(name, variants, timings)
         for name in dict.fromkeys([BASELINE, *(c.reference for c in plan.comparisons)])

@@ -402,6 +402,36 @@ def test_of_two_values_for_one_option_the_larger_gain_is_recommended() -> None:
     assert "not confirmed" in found.recommended_note
 
 
+@pytest.mark.parametrize(
+    ("slower", "left_out"),
+    [
+        ({"sampling.fanout": [10, 5]}, "sampling.fanout has no effect with batching: cluster"),
+        ({"training.batch_size": 512}, "training.batch_size has no effect with batching: cluster"),
+        ({"features.cache_ratio": 0.3}, None),
+        ({"model.conv": "gat"}, "gat has attention weights per edge"),
+        ({"precision": "fp16"}, "precision fp16 with aggregation spmm was not run"),
+        ({"precision": "fp16-linear"}, None),
+        ({"partition.per_batch": 12}, "per_batch is 12 and parts 8"),
+    ],
+    ids=str,
+)
+def test_what_is_recommended_can_run_together(slower: dict[str, Any], left_out: str | None) -> None:
+    faster = {"batching": "cluster", "aggregation": "spmm", "partition.parts": 8, "partition.per_batch": 2}
+    faster = {path: value for path, value in faster.items() if path not in slower}
+    plan = plan_of(Comparison(variant="a"), Comparison(variant="b"), patches={"a": slower, "b": faster})
+    found = analyze(
+        plan,
+        {"baseline": baseline_of(), "a": quality_of("a"), "b": quality_of("b")},
+        {"control": timing_of("control", SAME), "a": timing_of("a", FAST), "b": timing_of("b", [2.0] * 4)},
+    )
+    if left_out is None:
+        assert found.recommended == ["a", "b"]
+        return
+    assert found.recommended == ["b"]
+    assert found.recommended_patch == faster
+    assert f"a is left out beside b: {left_out}" in found.recommended_note
+
+
 def test_leave_one_out_recommends_nothing_on_the_baseline() -> None:
     found = verdicts_of(
         quality_of("v", reference=[0.7] * 5),
