@@ -41,40 +41,24 @@ class Precision:
         return torch.amp.GradScaler(self.device_type, enabled=self.half == torch.float16)
 
 
-@dataclass(frozen=True)
-class StepInfo:
-    """One update.
-
-    Attributes:
-        skipped: the gradients were not finite, so the scaler made no step and lowers its scale.
-        grad_norm: global norm before clipping, unscaled; None where gradients are not clipped.
-    """
-
-    skipped: bool
-    grad_norm: float | None = None
-
-
-def backward_step(
-    loss: Tensor,
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    scaler: torch.amp.GradScaler,
-    clip: float | None = None,
-) -> StepInfo:
-    """Backward pass and update; gradients must be clear before it."""
-    scaler.scale(loss).backward()
-    return update(model, optimizer, scaler, clip)
-
-
 def update(
     model: nn.Module, optimizer: torch.optim.Optimizer, scaler: torch.amp.GradScaler, clip: float | None = None
-) -> StepInfo:
-    """Unscale, clip, step, and adapt the scale, in this order: before unscaling the norm is the scaled loss's."""
+) -> Tensor | None:
+    """Unscale, clip, step, and adapt the scale, in this order: before unscaling the norm is the scaled loss's.
+
+    Asks the device nothing beyond what the scaler asks itself, i.e. whether all gradients are finite: where they are
+    not, it leaves the step out and lowers its scale. Steps made are counted by a hook of the optimizer.
+
+    Args:
+        clip: largest global norm of the gradients; None leaves them as they are.
+
+    Returns:
+        The global norm before clipping, unscaled, on the device; None where gradients are not clipped.
+    """
     norm = None
     if clip is not None:
         scaler.unscale_(optimizer)
-        norm = float(nn.utils.clip_grad_norm_(model.parameters(), clip))
-    before = scaler.get_scale()
+        norm = nn.utils.clip_grad_norm_(model.parameters(), clip)
     scaler.step(optimizer)
     scaler.update()
-    return StepInfo(skipped=scaler.is_enabled() and scaler.get_scale() < before, grad_norm=norm)
+    return norm

@@ -94,24 +94,28 @@ class Trainer:
         self._batches, self._features, self._labels = batches, features, labels
         self._clip, self._device = training.clip, device
         self._optimiser = torch.optim.Adam(model.parameters(), lr=training.lr, weight_decay=training.weight_decay)
+        self._optimiser.register_step_post_hook(self._count_step)  # the scaler does not call a step it leaves out
         self.scaler = Precision(precision, device.type).scaler()
 
     def epoch(self, epoch: int, clock: StageClock | NoClock) -> EpochLosses:
         """Train on every batch of this epoch (numbered from 1) that has a target; the others make no step."""
         self.model.train()
+        norms: list[torch.Tensor] = []
         found = EpochLosses(epoch, [], [], [])
         self.totals.epochs += 1
         clock.enter("sample")
         for batch in self._batches.epoch(epoch):
             self.totals.targets += len(batch.targets)
             if len(batch.targets):
-                found.losses.append(self._step(batch, clock))
+                found.losses.append(self._step(batch, clock, norms))
                 found.targets.append(len(batch.targets))
                 found.batches.append(batch.index)
             else:
                 self.totals.batches_without_target += 1
             clock.enter("sample")
         clock.pause()
+        if norms:
+            self.totals.gradient_norms += torch.stack(norms).tolist()  # one wait an epoch, not one a step
         return found
 
     def counters(self) -> dict[str, Any]:
@@ -124,7 +128,7 @@ class Trainer:
             totals["clipped_steps"] = sum(self._clip < norm < math.inf for norm in self.totals.gradient_norms)
         return totals
 
-    def _step(self, batch: Batch, clock: StageClock | NoClock) -> torch.Tensor:
+    def _step(self, batch: Batch, clock: StageClock | NoClock, norms: list[torch.Tensor]) -> torch.Tensor:
         clock.enter("fetch")
         x = self._features.fetch(batch.nodes)
         labels = torch.from_numpy(self._labels[batch.nodes[batch.targets]]).to(self._device)
@@ -134,15 +138,14 @@ class Trainer:
         self._optimiser.zero_grad(set_to_none=True)
         self.scaler.scale(loss).backward()
         clock.enter("update")
-        self._update()
+        self.totals.backward_passes += 1
+        norm = update(self.model, self._optimiser, self.scaler, self._clip)
+        if norm is not None:
+            norms.append(norm)
         return loss.detach()
 
-    def _update(self) -> None:
-        step = update(self.model, self._optimiser, self.scaler, self._clip)
-        self.totals.backward_passes += 1
-        self.totals.steps += not step.skipped
-        if step.grad_norm is not None:
-            self.totals.gradient_norms.append(step.grad_norm)
+    def _count_step(self, *_: Any) -> None:
+        self.totals.steps += 1
 
 
 def _quantiles(norms: list[float]) -> dict[str, float] | None:

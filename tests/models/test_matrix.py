@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 from harness.models.build import build_model
 from harness.models.errors import Unsupported
-from harness.models.precision import Precision, backward_step
+from harness.models.precision import Precision, update
 from harness.spec.options import Model, Options
 
 PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16", "fp16-linear": "float32"}
@@ -36,7 +36,8 @@ def test_trains_and_proves_its_options(graphs, batches, conv, aggregation, preci
         y = torch.from_numpy(graph.y[nodes[: blocks[-1].num_dst]])
         loss = F.cross_entropy(net(torch.from_numpy(graph.x[nodes]), blocks), y)
         assert torch.isfinite(loss), (kind, checkpointing)
-        backward_step(loss, net, optimizer, scaler, clip=None)
+        scaler.scale(loss).backward()
+        update(net, optimizer, scaler)
         assert any(not torch.equal(a, b) for a, b in zip(before, net.parameters(), strict=True)) or scaler.is_enabled()
         counters = net.counters()
         assert counters["aggregation"] == aggregation

@@ -297,3 +297,17 @@ def test_timing_a_training_that_diverges_says_so():
     graph.x[:] = np.inf
     with pytest.raises(Diverged):
         time_epochs(_trainer(graph), 0, 1, CPU, PeakMemory(CPU), lambda _: None)
+
+
+def test_a_scaled_epoch_reads_no_scale(monkeypatch):
+    """On CUDA reading the scale waits for the device, twice a step: fp16 would look slower than it is."""
+    graph = _graph()
+    trainer = _trainer(graph, Chunks(graph, 10), "fp16", clip=1.0)
+    reads: list[object] = []
+    scale = torch.amp.GradScaler.get_scale
+    monkeypatch.setattr(torch.amp.GradScaler, "get_scale", lambda scaler: reads.append(1) or scale(scaler))
+    trainer.epoch(1, NoClock())
+    assert not reads
+    found = trainer.counters()
+    assert found["backward_passes"] == found["steps"] + found["skipped_steps"] > 0
+    assert len(reads) == 1
