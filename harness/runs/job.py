@@ -9,9 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from harness.graphs.graph import GraphMeta
+from harness.graphs.store import open_graph
 from harness.plan.ids import run_id
 from harness.plan.model import Cell, VariantPlan
 from harness.plan.version import ENGINE_VERSION, uses_metis
@@ -22,7 +21,6 @@ from harness.runs.lease import Device, lease_device
 from harness.runs.remaining import Remaining, seconds_of
 from harness.runs.request import RunRequest
 from harness.runs.supervisor import ENGINE, Engine, ForkServer, run_one, standing
-from harness.spec.errors import InputError, Problem
 
 Decide = Callable[[list[float | None], list[float | None], bool, int | None], bool]
 Progress = Callable[[str], None]
@@ -59,10 +57,10 @@ def run_variant(
         progress: called with a line when a run is done.
 
     Raises:
-        InputError: the graph is not prepared, the device is not there, the disk is full.
+        InputError: the graph is not there, damaged or of another version, the device is not there, the disk is full.
         ServerFault: a fault of the harness.
     """
-    meta = read_meta(graph_path)
+    meta = open_graph(graph_path).meta
     with (
         lease_device(plan.device, progress) as device,
         ForkServer(plan.quality_threads, device, engine) as server,
@@ -261,23 +259,6 @@ def make_request(
         threads=threads,
         **special,
     )
-
-
-def read_meta(graph_path: Path) -> GraphMeta:
-    """``graph.json`` of a prepared graph.
-
-    Raises:
-        InputError: it is not there, or another version's.
-    """
-    path = graph_path / "graph.json"
-    try:
-        return GraphMeta.model_validate_json(path.read_text())
-    except FileNotFoundError:
-        raise InputError(Problem(str(path), "no such file: the graph is not prepared; run `harness prepare`")) from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        why = f"not a prepared graph of this version ({'.'.join(map(str, first['loc']))}: {first['msg']})"
-        raise InputError(Problem(str(path), f"{why}; delete the folder and prepare it again")) from None
 
 
 def _pymetis() -> str:

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harness.graphs.graph import GraphMeta
+from harness.graphs.store import open_graph
 from harness.plan.model import Cell, VariantPlan
 from harness.records.record import Record, Stages
 from harness.records.results import Block, TimedProcess, TimingResult
 from harness.records.store import RecordStore
-from harness.runs.job import Progress, make_request, read_meta, to_stderr
+from harness.runs.job import Progress, make_request, to_stderr
 from harness.runs.lease import Device, alone_on_machine, lease_device
 from harness.runs.load import PATIENCE_S, OtherLoad, too_loaded, wait_for_quiet
 from harness.runs.remaining import Remaining
@@ -57,10 +58,10 @@ def time_variant(
         Status ``dnf`` when a process of the variant fails, ``skipped`` when one of the reference does.
 
     Raises:
-        InputError: the graph is not prepared, the device is not there, the disk is full.
+        InputError: the graph is not there, damaged or of another version, the device is not there, the disk is full.
         ServerFault: a fault of the harness.
     """
-    meta = read_meta(graph_path)
+    meta = open_graph(graph_path).meta
     with (
         alone_on_machine(progress),
         lease_device(plan.device, progress) as device,

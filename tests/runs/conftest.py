@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from harness.graphs.graph import GraphMeta
@@ -61,7 +62,7 @@ def request_of(tmp_path: Path) -> Callable[..., RunRequest]:
 
 @pytest.fixture
 def graph_path(tmp_path: Path) -> Path:
-    """A folder with a `graph.json` and no arrays."""
+    """A small prepared graph: two edges a node, all features zero."""
     folder = tmp_path / "graph"
     folder.mkdir()
     counts = dict.fromkeys(("isolated_nodes", "self_loops", "duplicate_edges", "max_in_degree"), 0)
@@ -81,6 +82,17 @@ def graph_path(tmp_path: Path) -> Path:
         split="random",
         **counts,
     )
+    arrays = {
+        "indptr": np.arange(0, 21, 2, dtype=np.int64),
+        "indices": np.zeros(20, np.int32),
+        "x": np.zeros((10, 4), np.float32),
+        "y": np.zeros(10, np.int64),
+        "train": np.arange(4, dtype=np.int64),
+        "val": np.arange(4, 7, dtype=np.int64),
+        "test": np.arange(7, 10, dtype=np.int64),
+    }
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array)
     (folder / "graph.json").write_text(meta.model_dump_json())
     return folder
 

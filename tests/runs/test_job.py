@@ -201,10 +201,18 @@ def test_the_estimate_is_the_mean_times_what_is_left():
     assert remaining.words(0) == ""
 
 
-def test_a_graph_that_is_not_there_or_not_ours_is_said(job, plan_of, graph_path):
+def test_a_graph_that_is_not_there_or_not_ours_is_said_before_any_run(job, plan_of, graph_path, trained):
+    (graph_path / "x.npy").unlink()
+    with pytest.raises(InputError, match=r"x\.npy.*missing.*harness prepare"):
+        job(plan_of())
+    meta = json.loads((graph_path / "graph.json").read_text())
+    (graph_path / "graph.json").write_text(json.dumps(meta | {"builder_version": 0}))
+    with pytest.raises(InputError, match=r"builder version 0.*harness prepare"):
+        job(plan_of())
     (graph_path / "graph.json").write_text(json.dumps({"name": "x"}))
-    with pytest.raises(InputError, match=r"graph\.json.*not a prepared graph of this version"):
+    with pytest.raises(InputError, match=r"graph\.json.*damaged"):
         job(plan_of())
     (graph_path / "graph.json").unlink()
-    with pytest.raises(InputError, match="not prepared"):
+    with pytest.raises(InputError, match=r"not a prepared graph.*harness prepare"):
         job(plan_of())
+    assert trained() == []
