@@ -94,6 +94,7 @@ class TimingResult(Frozen):
     preprocess_s: dict[str, float] = Field(
         {}, description="One-off costs of the variant, e.g. partition_s, cache_fill_s."
     )
+    reference_preprocess_s: dict[str, float] = Field({}, description="Likewise of the reference.")
     estimated_bytes: int | None = None
     counters: dict[str, Any] = {}
     threads: int

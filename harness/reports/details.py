@@ -116,13 +116,19 @@ def _cost_facts(comparison: ComparisonVerdict) -> Facts:
     costs = comparison.costs
     found: Facts = []
     if costs.preprocess_s:
-        once = ", ".join(f"{name.removesuffix('_s')} {seconds_text(s)}" for name, s in costs.preprocess_s.items())
+        once = _once(costs.preprocess_s)
+        if costs.reference_preprocess_s:
+            once += f"; reference {_once(costs.reference_preprocess_s)}"
         earned = f"; earned back after {costs.payoff_epochs:,.0f} epochs" if costs.payoff_epochs is not None else ""
         found.append(("once", once + earned))
     if costs.ceiling is not None:
         stages = " and ".join(costs.targets)
         found.append(("ceiling", f"{costs.ceiling:.2f} times, if {stages} took no time at all (Amdahl)"))
     return found
+
+
+def _once(seconds: Mapping[str, float]) -> str:
+    return ", ".join(f"{name.removesuffix('_s')} {seconds_text(s)}" for name, s in seconds.items())
 
 
 def pair_rows(comparison: ComparisonVerdict) -> list[list[str]]:

@@ -27,11 +27,11 @@ def costs_of(timing: TimingResult | None, patch: Mapping[str, Any]) -> Costs:
     if timing is None:
         return Costs(targets=list(targeted_stages(patch)))
     targets = targeted_stages(patch)
+    extra = math.fsum(timing.preprocess_s.values()) - math.fsum(timing.reference_preprocess_s.values())
     return Costs(
         preprocess_s=timing.preprocess_s,
-        payoff_epochs=payoff_epochs(
-            sum(timing.preprocess_s.values()), epoch_seconds(timing, "reference"), epoch_seconds(timing, "variant")
-        ),
+        reference_preprocess_s=timing.reference_preprocess_s,
+        payoff_epochs=payoff_epochs(extra, epoch_seconds(timing, "reference"), epoch_seconds(timing, "variant")),
         targets=list(targets),
         ceiling=amdahl_ceiling(timing.reference_stages, targets),
         reference_stages=timing.reference_stages,
@@ -65,12 +65,17 @@ def amdahl_ceiling(stages: Stages | None, targets: Iterable[str]) -> float | Non
     return total / left if left > 0.0 else None
 
 
-def payoff_epochs(preprocess_s: float, reference_epoch_s: float | None, variant_epoch_s: float | None) -> float | None:
-    """Epochs after which one-off costs are earned back; None where there are none, or the variant saves nothing."""
-    if preprocess_s <= 0.0 or reference_epoch_s is None or variant_epoch_s is None:
+def payoff_epochs(extra_s: float, reference_epoch_s: float | None, variant_epoch_s: float | None) -> float | None:
+    """Epochs after which one-off costs are earned back; None where there are none, or the variant saves nothing.
+
+    Args:
+        extra_s: one-off costs of the variant less those of the reference, seconds.
+        reference_epoch_s, variant_epoch_s: of a steady-state epoch.
+    """
+    if extra_s <= 0.0 or reference_epoch_s is None or variant_epoch_s is None:
         return None
     saved = reference_epoch_s - variant_epoch_s
-    return preprocess_s / saved if saved > 0.0 else None
+    return extra_s / saved if saved > 0.0 else None
 
 
 def epoch_seconds(timing: TimingResult, arm: Literal["reference", "variant"]) -> float | None:

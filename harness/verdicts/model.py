@@ -89,7 +89,10 @@ class Costs(Frozen):
     """What stands beside the gain: one-off costs, and the most that the option could give."""
 
     preprocess_s: dict[str, float] = Field({}, description="One-off costs of the variant, seconds.")
-    payoff_epochs: float | None = Field(None, description="Epochs until they are earned back; None: never, or none.")
+    reference_preprocess_s: dict[str, float] = Field({}, description="Likewise of the reference.")
+    payoff_epochs: float | None = Field(
+        None, description="Epochs until what exceeds the reference's is earned back; None: never, or nothing does."
+    )
     targets: list[str] = Field([], description="Stages that the patch can shorten; empty where it changes them all.")
     ceiling: float | None = Field(None, description="Amdahl: the speed-up if those stages took no time at all.")
     reference_stages: Stages | None = None

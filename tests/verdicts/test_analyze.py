@@ -500,6 +500,15 @@ def test_one_off_costs_and_the_epochs_that_earn_them_back() -> None:
     assert verdict_of(quality_of("v"), slower).costs.payoff_epochs is None
 
 
+def test_one_off_costs_that_the_reference_has_too_are_not_earned_back() -> None:
+    costs = {"preprocess_s": {"partition_s": 3.0, "cache_fill_s": 1.0}, "reference_preprocess_s": {"partition_s": 3.0}}
+    found = verdict_of(quality_of("v"), timing_of("v", [2.0] * 4, **costs))
+    assert found.costs.payoff_epochs == pytest.approx(2.0)
+    assert found.costs.reference_preprocess_s == {"partition_s": 3.0}
+    cheaper = timing_of("v", [2.0] * 4, preprocess_s={}, reference_preprocess_s={"partition_s": 3.0})
+    assert verdict_of(quality_of("v"), cheaper).costs.payoff_epochs is None
+
+
 def test_no_ceiling_where_an_option_changes_the_whole_step() -> None:
     stages = Stages(sample_s=0.1, fetch_s=0.5, compute_s=0.3, update_s=0.1)
     for patch in ({"batching": "cluster"}, {"features.cache_ratio": 0.3, "model.hidden": 8}):
