@@ -45,8 +45,10 @@ def run_variant(
 
     At each look the variant's seeds ``first … first + look - 1`` run, then the reference's; an exact variant's parity
     check runs once, after the first look. Then `decide` says whether more seeds are needed. A failed run leaves its
-    record and the look's other seeds still run, but no further look follows, and a cell that failed twice runs no more
-    seeds: those are absent from the result. The baseline's own job has no reference: its first look's seeds run.
+    record and the look's other seeds still run. A seed that the reference failed is no pair: the seed after the look's
+    last takes its place. Where the variant failed and the reference ran no further look follows, and a cell that failed
+    twice runs no more seeds: those are absent from the result. The baseline's own job has no reference: its first
+    look's seeds run.
 
     Args:
         plan: the variant.
@@ -92,22 +94,43 @@ class _Job:
             if decide(*self._pairs(), self.meta.test_nodes):
                 return
 
-    def _look(self, seeds: int) -> bool:
-        """Run what this look still misses; False when a run failed, so that no further look makes sense."""
+    def _look(self, pairs: int) -> bool:
+        """Run what this look's complete pairs still miss; False when no further look makes sense.
+
+        A seed that the reference failed is no pair: the next seed takes its place.
+        """
+        seeds = pairs
+        while True:
+            self._run_both(seeds)
+            if self._hopeless():
+                return False
+            complete = sum(r.status == "ok" and self._ran(seed) for seed, r in self.variant.items())
+            if self.plan.reference is None or complete >= pairs:
+                return True
+            seeds += pairs - complete
+
+    def _run_both(self, seeds: int) -> None:
         first = self.plan.seeds.first
         wanted = range(first, first + seeds)
         self._run_seeds(self.plan.cell, wanted, self.variant)
         if self.plan.reference is not None:
             self._run_seeds(self.plan.reference, [s for s in wanted if s in self.variant], self.reference)
             self._check_parity()
-        return all(r.status == "ok" for r in (*self.variant.values(), *self.reference.values()))
+
+    def _ran(self, seed: int) -> bool:
+        return seed in self.reference and self.reference[seed].status == "ok"
+
+    def _hopeless(self) -> bool:
+        """The variant failed where the reference ran, or one of them so often that it runs no more seeds."""
+        lone = any(r.status != "ok" and self._ran(seed) for seed, r in self.variant.items())
+        return lone or any(_failures(records) >= MAX_FAILURES for records in (self.variant, self.reference))
 
     def _run_seeds(self, cell: Cell, seeds: Iterable[int], records: dict[int, Record]) -> None:
         seeds = list(seeds)
         for seed in seeds:
             if seed in records:
                 continue
-            if sum(r.status != "ok" for r in records.values()) >= MAX_FAILURES:
+            if _failures(records) >= MAX_FAILURES:
                 self.progress(f"{cell.name}: {MAX_FAILURES} runs failed; its other seeds are not run")
                 return
             request = self._request(cell, seed)
@@ -267,6 +290,10 @@ def _pymetis() -> str:
         return version("pymetis")
     except PackageNotFoundError:
         return ""
+
+
+def _failures(records: dict[int, Record]) -> int:
+    return sum(r.status != "ok" for r in records.values())
 
 
 def _predictions(record: Record) -> str | None:

@@ -154,6 +154,22 @@ def test_a_reference_that_fails_is_a_row_too(job, plan_of):
     assert [r.status for r in result.reference_runs] == ["error"] * 2
 
 
+def test_a_seed_that_the_reference_failed_is_replaced_and_the_looks_go_on(job, plan_of):
+    decide = Decide(False, True)
+    result = job(plan_of(hidden=16, reference=33), decide, "fail_one_seed")
+    assert [r.status for r in result.reference_runs] == ["ok", "error", "ok", "ok", "ok", "ok"]
+    assert [r.seed for r in result.runs] == [0, 1, 2, 3, 4, 5]
+    assert [sum(x is not None for x in reference) for reference, *_ in decide.asked] == [3, 5]
+
+
+def test_one_failure_of_the_variant_alone_ends_the_looks(job, plan_of):
+    decide = Decide(False, False)
+    result = job(plan_of(hidden=17, reference=32), decide, "fail_one_seed")
+    assert [r.status for r in result.runs] == ["ok", "error", "ok"]
+    assert [r.status for r in result.reference_runs] == ["ok"] * 3
+    assert decide.asked == []
+
+
 def test_equal_predictions_over_all_pairs_are_said(job, plan_of):
     decide = Decide(True)
     job(plan_of(hidden=32), decide)
