@@ -196,12 +196,13 @@ def _timing_trouble(timing: TimingResult | None) -> tuple[str | None, str | None
     if timing.status == "ok":
         return None, None
     reason = one_line(timing.reason) or timing.status
-    failed = {run.arm for run in _failed_timing(timing)}
-    if timing.status == "skipped":
+    if timing.status == "dnf":
+        return reason, None
+    failed = next((run for run in _failed_timing(timing) if run.arm == "reference"), None)
+    if failed is None:
         return None, f"timing was skipped: {reason}"
-    if failed == {"reference"}:
-        return None, f"the reference failed while it was timed: {reason}"
-    return reason, None
+    ending = f"{failed.status}: {failed.message}" if failed.message else failed.status
+    return None, f"the reference failed while it was timed: {ending}"
 
 
 def _failed(result: VariantResult | None, timing: TimingResult | None) -> list[FailedRun]:

@@ -73,5 +73,5 @@ def _versions(keys: tuple[str, ...], one: dict[str, Any], other: dict[str, Any])
 
 
 def _kind(device: str) -> str:
-    """cpu or cuda: which of several equal GPUs ran a job makes no difference."""
+    """cpu or cuda, without the number of one of several GPUs; another model of GPU is told by its name, for timing."""
     return device.split(":", 1)[0]

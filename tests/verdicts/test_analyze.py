@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.plan.model import Comparison
 from harness.records.record import Stages
-from harness.records.results import Parity, TimingResult, VariantResult
+from harness.records.results import Block, Parity, TimedProcess, TimingResult, VariantResult
 from harness.spec.options import Training
 from harness.spec.schema import Gate
 from harness.verdicts.analyze import analyze
@@ -160,6 +160,19 @@ def test_missing_results_are_dnf() -> None:
     assert verdict_of(None, timing_of("v")).verdict == "dnf"
     empty = quality_of("v", metrics=[], reference=[])
     assert verdict_of(empty, timing_of("v")).verdict == "dnf"
+
+
+def test_a_reference_that_fails_while_timed_leaves_the_gain_unknown() -> None:
+    """The variant is not at fault, and with a reference that trains it does not enable anything either."""
+    failed = TimedProcess(arm="reference", run_id="t", status="oom", message="3 GB asked")
+    block = Block(index=0, processes=[failed], other_load=0.0)
+    timing = timing_of("v", [], status="skipped", reason="the reference failed: oom: 3 GB asked", blocks=[block])
+    found = verdict_of(quality_of("v"), timing)
+    assert found.verdict == "inconclusive"
+    assert "speed unknown: the reference failed while it was timed: oom: 3 GB asked" in found.reason
+    assert [(f.arm, f.purpose) for f in found.failed] == [("reference", "timing")]
+    enabled = quality_of("v", reference=["oom"] * 5)
+    assert verdict_of(enabled, timing, baseline=baseline_of(runs=enabled.reference_runs)).verdict == "enables"
 
 
 def test_a_failure_beyond_the_decision_is_ignored() -> None:
