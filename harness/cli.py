@@ -268,14 +268,18 @@ def _graph_folder(folder: Path) -> Path:
 
 
 def _results(folder: Path, made: Plan):
-    """The results of a plan's variants and of their timings that are there, by name."""
+    """The results of a plan's variants and of their timings that are there and of its options, by name."""
+    from harness.plan.done import belongs
+    from harness.plan.files import variant_plans
     from harness.plan.model import CONTROL
     from harness.records.results import TimingResult, VariantResult
 
     def there(where: str, names, model):
         files = {name: folder / where / f"{name}.json" for name in names}
-        return {name: _read(model, path) for name, path in files.items() if path.exists()}
+        found = {name: _read(model, path) for name, path in files.items() if path.exists()}
+        return {name: result for name, result in found.items() if belongs(result, jobs[name])}
 
+    jobs = variant_plans(made)
     timed = [CONTROL, *(c.variant for c in made.comparisons)]
     return there("variants", made.cells, VariantResult), there("timing", timed, TimingResult)
 

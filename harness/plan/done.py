@@ -10,7 +10,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from harness.plan.files import variant_plans
-from harness.plan.model import Plan
+from harness.plan.model import Plan, VariantPlan
 from harness.records.results import TimingResult, VariantResult
 from harness.spec.options import Frozen
 
@@ -25,7 +25,7 @@ class JobStatus:
         variant: name in the plan.
         runs: quality runs by status; empty where the job has not finished.
         quality: done, or missing (not run yet, or of other options).
-        timing: done, missing, or none for the reference, which is timed by the control.
+        timing: likewise, or none for the reference, which is timed by the control.
         reason: of a timing without figures.
     """
 
@@ -49,18 +49,25 @@ def statuses(results_dir: Path, plan: Plan) -> list[JobStatus]:
         quality = _read(folder / "variants" / f"{name}.json", VariantResult)
         timing = _read(folder / "timing" / f"{name}.json", TimingResult)
         has_quality = name in plan.cells
-        current = quality is not None and quality.cell_id == job.cell.cell_id
-        runs = Counter[str](run.status for run in quality.runs) if quality is not None and current else Counter[str]()
+        quality = quality if quality is not None and belongs(quality, job) else None
+        timing = timing if timing is not None and belongs(timing, job) else None
+        runs = Counter[str](run.status for run in quality.runs) if quality is not None else Counter[str]()
         found.append(
             JobStatus(
                 variant=name,
                 runs=dict(runs),
-                quality=("done" if current else "missing") if has_quality else "none",
+                quality=("missing" if quality is None else "done") if has_quality else "none",
                 timing=("missing" if timing is None else "done") if job.reference is not None else "none",
                 reason=timing.reason if timing is not None else "",
             )
         )
     return found
+
+
+def belongs(result: VariantResult | TimingResult, job: VariantPlan) -> bool:
+    """Whether a result is of the options, and of the reference's options, that the plan has now."""
+    reference = None if job.reference is None else job.reference.cell_id
+    return (result.cell_id, result.reference_cell_id) == (job.cell.cell_id, reference)
 
 
 def _read(path: Path, model: type[Result]) -> Result | None:

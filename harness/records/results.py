@@ -82,7 +82,10 @@ class TimingResult(Frozen):
     """`timing/<variant>.json`. Ratios are reference over variant: above 1 is faster, or smaller."""
 
     variant: str
+    cell_id: str = ""
     reference: str
+    reference_cell_id: str = ""
+    fingerprint: str = Field("", description="Of the prepared graph's arrays.")
     status: Literal["ok", "dnf", "skipped"]
     reason: str = ""
     blocks: list[Block] = []

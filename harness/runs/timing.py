@@ -210,7 +210,10 @@ class _Job:
         last = of_variant[-1] if of_variant else None
         return TimingResult(
             variant=self.plan.cell.name,
+            cell_id=self.plan.cell.cell_id,
             reference=self.reference.name,
+            reference_cell_id=self.reference.cell_id,
+            fingerprint=self.meta.fingerprint,
             status="ok" if self.failed is None else ("dnf" if self.failed.arm == "variant" else "skipped"),
             reason="" if self.failed is None else _reason(self.failed),
             blocks=self.blocks,
@@ -220,6 +223,7 @@ class _Job:
             reference_stages=_mean_stages(of_reference),
             variant_stages=_mean_stages(of_variant),
             preprocess_s=_preprocess_s(of_variant),
+            reference_preprocess_s=_preprocess_s(of_reference),
             estimated_bytes=self.plan.cell.estimate.memory_bytes,
             counters={} if last is None else last.counters,
             threads=self.plan.timing_threads,

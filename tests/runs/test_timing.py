@@ -84,6 +84,12 @@ def test_log_ratios_are_reference_over_variant_two_a_block(job, plan_of):
     assert result.memory_log_ratios == pytest.approx([math.log(2.0)] * 4)
 
 
+def test_the_result_says_whose_it_is_and_what_each_arm_prepared(job, plan_of):
+    result = job(plan_of(hidden=16, reference=32), Decide(True))
+    assert (result.cell_id, result.reference_cell_id, result.fingerprint) == ("cell-16", "cell-32", "f" * 64)
+    assert result.preprocess_s == result.reference_preprocess_s == {"partition_s": 1.5}
+
+
 def test_it_is_judged_at_looks_only_and_a_decision_ends_it(job, plan_of):
     decide = Decide(False, True)
     looks = Timing(looks=(4, 8, 10), warmup_epochs=1, epochs=2, max_repeats=0)
