@@ -18,7 +18,8 @@ from harness.spec.errors import InputError, Problem
 from harness.spec.places import cache_root
 
 if TYPE_CHECKING:
-    from harness.plan.model import Plan
+    from harness.plan.model import Plan, VariantPlan
+    from harness.records.results import VariantResult
 
 app = typer.Typer(
     name="harness",
@@ -167,11 +168,14 @@ def run(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<var
 
 @app.command()
 def time(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<variant>.json")], output: Output) -> None:
-    """Time a variant against its reference in fresh processes, A B B A, alone on the machine."""
+    """Time a variant against its reference in fresh processes, A B B A, alone on the machine.
+
+    A variant that could not train, or whose reference could not, is not timed: its file says why.
+    """
     from harness.plan.model import VariantPlan
     from harness.records.files import write_atomically
     from harness.reports.progress import Reporter
-    from harness.runs.timing import time_variant
+    from harness.runs.timing import not_worth_timing, time_variant
     from harness.verdicts.decide import speed_decided
 
     todo = _refined(_read(VariantPlan, plan_file))
@@ -273,6 +277,15 @@ def _results(folder: Path, made: Plan):
     from harness.plan.files import variant_plans
     from harness.plan.model import CONTROL
     from harness.records.results import TimingResult, VariantResult
+def _quality(folder: Path, job: VariantPlan) -> VariantResult | None:
+    """The quality runs of what a timing job shall time, where they are there; the control's are its reference's."""
+    from harness.records.results import VariantResult
+
+    path = folder / "variants" / f"{job.cell.name}.json"
+    found = _read(VariantResult, path) if path.exists() else None
+    return found if found is not None and found.cell_id == job.cell.cell_id else None
+
+
 
     def there(where: str, names, model):
         files = {name: folder / where / f"{name}.json" for name in names}

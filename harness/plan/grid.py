@@ -53,7 +53,7 @@ class Grid:
         return [self._path(spec, f"timing/{name}.json") for name in names]
 
     def runs_before_timing(self, spec: str, variant: str) -> list[str]:
-        """Quality results that a timing job waits for: a variant that cannot train is not timed."""
+        """Quality results that a timing job waits for: what cannot train is not timed."""
         plan = self._plan(spec)
         if variant != CONTROL:
             return [self._path(spec, f"variants/{variant}.json")]

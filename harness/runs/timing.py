@@ -15,7 +15,7 @@ from harness.graphs.graph import GraphMeta
 from harness.graphs.store import open_graph
 from harness.plan.model import Cell, VariantPlan
 from harness.records.record import Record, Stages
-from harness.records.results import Block, TimedProcess, TimingResult
+from harness.records.results import Block, TimedProcess, TimingResult, VariantResult
 from harness.records.store import RecordStore
 from harness.runs.job import Progress, make_request, to_stderr
 from harness.runs.lease import Device, alone_on_machine, lease_device
@@ -72,6 +72,31 @@ def time_variant(
         job = _Job(plan, graph_path, meta, store, server, device, progress, patience_s)
         job.run(decide)
         return job.result()
+
+
+def not_worth_timing(plan: VariantPlan, quality: VariantResult) -> TimingResult | None:
+    """What stands for the timing of a variant of which, or of whose reference, no quality run ended well; else None.
+
+    Its timing processes would fail as well, after as long, and say nothing of speed.
+    """
+    reference = plan.reference or plan.cell
+    for whose, runs in (("its", quality.runs), ("the reference's", quality.reference_runs)):
+        if runs and not any(run.status == "ok" for run in runs):
+            why = f"{runs[0].status}: {runs[0].message}" if runs[0].message else runs[0].status
+            return TimingResult(
+                variant=plan.cell.name,
+                cell_id=plan.cell.cell_id,
+                reference=reference.name,
+                reference_cell_id=reference.cell_id,
+                fingerprint=quality.fingerprint,
+                status="skipped",
+                reason=f"{whose} quality runs failed: {why}",
+                estimated_bytes=plan.cell.estimate.memory_bytes,
+                threads=plan.timing_threads,
+                device=quality.device,
+                environment=quality.environment,
+            )
+    return None
 
 
 class _Failed(Exception):

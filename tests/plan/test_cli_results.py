@@ -6,9 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness.cli import _results
+import pytest
+
+from harness.cli import _results, time
+from harness.plan.done import belongs
+from harness.plan.files import variant_plans, write_plan
+from harness.plan.machine import Machine
 from harness.plan.model import Plan
-from harness.records.results import TimingResult, VariantResult
+from harness.records.results import SeedRun, TimingResult, VariantResult
 
 PlanOf = Callable[..., Plan]
 TWO = "variants:\n  half: {set: {precision: fp16}}\n  spmm: {set: {aggregation: spmm}}\n"
@@ -27,3 +32,28 @@ def test_only_results_of_the_plans_options_are_read(plan_of: PlanOf, tmp_path: P
     variants, timings = _results(tmp_path, plan)
     assert list(variants) == ["half"]
     assert sorted(timings) == ["control", "half"]
+
+
+def test_the_time_command_times_nothing_that_could_not_train(
+    plan_of: PlanOf, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, machine: Machine
+) -> None:
+    """Neither device nor graph is asked for: there is none here."""
+    monkeypatch.setattr("harness.plan.machine.probe", lambda folder: machine)
+    plan = plan_of(TWO)
+    write_plan(plan, tmp_path)
+    folder = tmp_path / plan.spec
+    (folder / "variants").mkdir()
+    failed = [SeedRun(seed=0, run_id="a", status="oom", message="no room")]
+    result = VariantResult(
+        variant="half",
+        cell_id=plan.cells["half"].cell_id,
+        reference="baseline",
+        runs=failed,
+        threads=1,
+        device="cpu",
+    )
+    (folder / "variants" / "half.json").write_text(result.model_dump_json())
+    time(folder / "plan" / "half.json", folder / "timing" / "half.json")
+    timing = TimingResult.model_validate_json((folder / "timing" / "half.json").read_text())
+    assert (timing.status, timing.reason) == ("skipped", "its quality runs failed: oom: no room")
+    assert belongs(timing, variant_plans(plan)["half"])

@@ -7,9 +7,10 @@ import re
 
 import pytest
 
+from harness.records.results import SeedRun, VariantResult
 from harness.records.store import RecordStore
 from harness.runs import timing
-from harness.runs.timing import time_variant
+from harness.runs.timing import not_worth_timing, time_variant
 from harness.spec.schema import Seeds, Timing
 
 
@@ -173,3 +174,38 @@ def test_progress_says_ratios_and_what_is_left(job, plan_of, lines):
     job(plan_of(), Decide(True), execute="slow")
     assert re.fullmatch(r"thin block 1/2 ratios 2\.000 2\.000 · about \d+:\d\d left", lines[0])
     assert lines[1] == "thin block 2/2 ratios 2.000 2.000"
+
+
+@pytest.mark.parametrize(("variant", "reference"), [("oom", "ok"), ("ok", "oom")])
+def test_what_could_not_train_is_not_timed(plan_of, variant, reference):
+    def runs(status):
+        return [SeedRun(seed=s, run_id=f"{status}{s}", status=status, message="no room") for s in range(2)]
+
+    def quality(variant, reference):
+        return VariantResult(
+            variant="thin",
+            cell_id="cell-16",
+            reference="baseline",
+            reference_cell_id="cell-32",
+            runs=runs(variant),
+            reference_runs=runs(reference),
+            threads=1,
+            device="cpu",
+        )
+
+    assert not_worth_timing(plan_of(), quality("ok", "ok")) is None
+    skipped = not_worth_timing(plan_of(), quality(variant, reference))
+    assert (skipped.status, skipped.blocks) == ("skipped", [])
+    assert (skipped.cell_id, skipped.reference_cell_id) == ("cell-16", "cell-32")
+    assert re.fullmatch(r"(its|the reference's) quality runs failed: oom: no room", skipped.reason)
+    assert skipped.reason.startswith("its") is (variant == "oom")
+    some = quality("ok", "ok")
+    some = some.model_copy(update={"runs": [*runs(variant), *runs("ok")], "reference_runs": runs("ok")})
+    assert not_worth_timing(plan_of(), some) is None
+
+
+def test_a_baseline_that_could_not_train_has_no_control(plan_of):
+    failed = [SeedRun(seed=0, run_id="a", status="timeout")]
+    quality = VariantResult(variant="baseline", cell_id="cell-32", runs=failed, threads=1, device="cpu")
+    skipped = not_worth_timing(plan_of(hidden=32, reference=32), quality)
+    assert skipped.reason == "its quality runs failed: timeout"
