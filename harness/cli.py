@@ -181,6 +181,12 @@ def time(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<va
     todo = _refined(_read(VariantPlan, plan_file))
     folder = plan_file.parent.parent
     reporter = Reporter(folder, "time", plan_file.stem)
+    quality = _quality(folder, todo)
+    skipped = None if quality is None else not_worth_timing(todo, quality)
+    if skipped is not None:
+        reporter(f"{todo.cell.name} is not timed: {skipped.reason}")
+        write_atomically(output, skipped.model_dump_json(indent=2) + "\n")
+        return
     itself = todo.reference is not None and todo.cell.cell_id == todo.reference.cell_id
     decide = speed_decided(todo.gate, todo.timing, "control" if itself else todo.goal)
     result = time_variant(todo, _graph_folder(folder), folder.parent, decide=decide, progress=reporter)
@@ -271,12 +277,6 @@ def _graph_folder(folder: Path) -> Path:
         raise InputError(Problem(str(pointer), "names no prepared graph; run `snakemake` first")) from None
 
 
-def _results(folder: Path, made: Plan):
-    """The results of a plan's variants and of their timings that are there and of its options, by name."""
-    from harness.plan.done import belongs
-    from harness.plan.files import variant_plans
-    from harness.plan.model import CONTROL
-    from harness.records.results import TimingResult, VariantResult
 def _quality(folder: Path, job: VariantPlan) -> VariantResult | None:
     """The quality runs of what a timing job shall time, where they are there; the control's are its reference's."""
     from harness.records.results import VariantResult
@@ -286,6 +286,12 @@ def _quality(folder: Path, job: VariantPlan) -> VariantResult | None:
     return found if found is not None and found.cell_id == job.cell.cell_id else None
 
 
+def _results(folder: Path, made: Plan):
+    """The results of a plan's variants and of their timings that are there and of its options, by name."""
+    from harness.plan.done import belongs
+    from harness.plan.files import variant_plans
+    from harness.plan.model import CONTROL
+    from harness.records.results import TimingResult, VariantResult
 
     def there(where: str, names, model):
         files = {name: folder / where / f"{name}.json" for name in names}
