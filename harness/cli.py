@@ -103,6 +103,7 @@ def retry(
     ),
 ) -> None:
     """Forget failed records, so that the next `snakemake` runs them again."""
+    from harness.plan.model import Plan
     from harness.records.record import FAILED
     from harness.records.retry import forget_failed
 
@@ -113,7 +114,8 @@ def retry(
             Problem("--status", f"{statuses!r} is not a list of failed statuses; allowed: {', '.join(FAILED)}")
         )
     folder = _results_folder(target)
-    forgotten = forget_failed(folder, wanted)
+    cells = {cell.cell_id: name for name, cell in _read(Plan, folder / "plan.json").cells.items()}
+    forgotten = forget_failed(folder, wanted, cells)
     print(f"{folder}: {len(forgotten)} failed runs forgotten" + (f" ({', '.join(forgotten)})" if forgotten else ""))
 
 

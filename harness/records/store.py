@@ -55,6 +55,10 @@ class RecordStore:
         """Whether there is a file for this run; cheap, and does not read it."""
         return self.path(run_id).exists()
 
+    def run_ids(self) -> list[str]:
+        """Ids of all runs that have a file, sorted."""
+        return sorted(path.stem for path in self.root.glob("*.json") if _RUN_ID.fullmatch(path.stem))
+
     def read(self, run_id: str) -> Record | None:
         """The record, or None where there is none that this version can read."""
         path = self.path(run_id)
