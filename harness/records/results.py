@@ -20,6 +20,7 @@ class SeedRun(Frozen):
     predictions_sha256: str | None = None
     best_epoch: int | None = Field(None, description="Epoch that validation chose, from 1.")
     epochs: int | None = Field(None, description="Epochs trained.")
+    val_accuracy: list[float] = Field([], description="On the validation split at each evaluation, fractions.")
     message: str = Field("", description="What a failed run said, in one line.")
 
 

@@ -55,7 +55,7 @@ def facts(comparison: ComparisonVerdict, verdicts: Verdicts) -> Facts:
     found: Facts = [("changes", patch_text(comparison.patch) or "–")]
     found += [("against", f"{comparison.reference}; goal: {comparison.goal}")]
     found += _accuracy_facts(comparison, verdicts) + _parity_facts(comparison) + _speed_facts(comparison)
-    found += _memory_facts(comparison) + _cost_facts(comparison)
+    found += _reaching_facts(comparison) + _memory_facts(comparison) + _cost_facts(comparison)
     return found + [("note", note) for note in comparison.notes]
 
 
@@ -97,6 +97,21 @@ def _speed_facts(comparison: ComparisonVerdict) -> Facts:
     if speed.disturbed_blocks:
         found.append(("disturbed", f"{plural(speed.disturbed_blocks, 'block')} under load of other processes, kept"))
     return found
+
+
+def _reaching_facts(comparison: ComparisonVerdict) -> Facts:
+    """Time to the reference's accuracy."""
+    found = comparison.time_to_reference
+    if found is None:
+        return []
+    if found.epochs is None:
+        return [("reference's accuracy", f"reached in none of {plural(found.pairs, 'pair')} (validation)")]
+    ours, theirs = (
+        f"epoch {epochs:g}" + ("" if seconds is None else f" ({seconds_text(seconds)})")
+        for epochs, seconds in ((found.epochs, found.seconds), (found.reference_epochs, found.reference_seconds))
+    )
+    text = f"{ours}, reference {theirs}; reached in {found.reached} of {plural(found.pairs, 'pair')} (validation)"
+    return [("reference's accuracy at", text)]
 
 
 def _memory_facts(comparison: ComparisonVerdict) -> Facts:
@@ -215,6 +230,8 @@ def method(plan: Plan, verdicts: Verdicts) -> list[str]:
         f"variant, reference), {timing.epochs} steady-state epochs each after {timing.warmup_epochs} to warm up, "
         f"evaluation left out. A block gives two log ratios, judged after {ratios} ratios; a gain must exceed "
         f"{gate.min_speedup:g} times with its lower bound.",
+        "Time to the reference's accuracy: the first epoch whose validation accuracy is at least the reference's at "
+        "the epoch chosen for it, the median over the pairs that reached it, times the median timed epoch.",
         f"Memory: peak of the same processes over what they held after their imports; a gain must exceed "
         f"{gate.min_memory_saving:g} times with its lower bound.",
         "Accepted means both: the accuracy gate passed, and the gain that the variant aims at is real and larger than "

@@ -22,6 +22,8 @@ CSV_COLUMNS = (
     *("metric", "reference_metric", "variant_metric", "delta_pp", "delta_lower_pp", "delta_upper_pp"),
     *("accuracy_state", "more_seeds", "speedup", "speedup_lower", "speedup_upper", "blocks", "speed_state"),
     *("reference_epoch_s", "variant_epoch_s", "memory_ratio", "memory_lower", "memory_upper", "memory_state"),
+    *("epochs_to_reference", "reference_epochs_to_reference", "seconds_to_reference"),
+    *("reference_seconds_to_reference", "pairs_that_reached"),
     *("reference_bytes", "variant_bytes", "estimated_bytes", "patch", "reason"),
 )
 
@@ -139,10 +141,24 @@ def _csv_row(c: ComparisonVerdict, verdicts: Verdicts) -> dict[str, object]:
             row |= {"delta_lower_pp": c.accuracy.ci_pp[0], "delta_upper_pp": c.accuracy.ci_pp[1]}
     row |= {"speedup": c.speed.ratio, "blocks": c.speed.blocks, "speed_state": c.speed.state}
     row |= {"reference_epoch_s": c.speed.reference_epoch_s, "variant_epoch_s": c.speed.variant_epoch_s}
+    row |= _reaching(c)
     row |= {"memory_ratio": c.memory.ratio, "memory_state": c.memory.state}
     row |= {"reference_bytes": c.memory.reference_bytes, "variant_bytes": c.memory.variant_bytes}
     row |= {"estimated_bytes": c.memory.estimated_bytes}
     return row | _bounds("speedup", c.speed.ci) | _bounds("memory", c.memory.ci)
+
+
+def _reaching(c: ComparisonVerdict) -> dict[str, object]:
+    found = c.time_to_reference
+    if found is None:
+        return {}
+    return {
+        "epochs_to_reference": found.epochs,
+        "reference_epochs_to_reference": found.reference_epochs,
+        "seconds_to_reference": found.seconds,
+        "reference_seconds_to_reference": found.reference_seconds,
+        "pairs_that_reached": found.reached,
+    }
 
 
 def _bounds(name: str, interval: tuple[float, float] | None) -> dict[str, object]:

@@ -236,6 +236,7 @@ class _Job:
             predictions_sha256=_predictions(record),
             best_epoch=None if metrics is None else metrics.best_epoch,
             epochs=None if metrics is None else metrics.epochs,
+            val_accuracy=[] if metrics is None else metrics.val_accuracy,
             message=record.message,
         )
 

@@ -19,6 +19,7 @@ from harness.verdicts.model import (
     MemoryUse,
     ReferenceSummary,
     Speed,
+    TimeToReference,
     Verdicts,
 )
 from harness.verdicts.pairs import Quality, failed_runs, judge_quality, one_line
@@ -26,6 +27,7 @@ from harness.verdicts.recommend import recommend
 from harness.verdicts.rule import Findings, verdict
 from harness.verdicts.sequential import alpha_per_look
 from harness.verdicts.speed import judge_ratios
+from harness.verdicts.time_to_reference import time_to_reference
 from harness.verdicts.warnings import measure_test_set, warnings_of
 
 
@@ -115,6 +117,7 @@ def _compare(
         verdict=reached,
         reason=reason,
         costs=costs_of(timing, patch),
+        time_to_reference=_time_to_reference(comparison, plan, result, quality, speed),
         failed=_failed(result, timing),
         counters=timing.counters if timing is not None else {},
         notes=_notes(comparison, quality, speed),
@@ -186,6 +189,24 @@ def _memory(
         estimated_bytes=estimated,
         measured_over_estimated=ratio,
         estimate_off=off,
+    )
+
+
+def _time_to_reference(
+    comparison: Comparison, plan: Plan, result: VariantResult | None, quality: Quality | None, speed: Speed
+) -> TimeToReference | None:
+    """Over the pairs that count, else over all complete ones."""
+    cells = plan.cells.get(comparison.reference), plan.cells.get(comparison.variant)
+    if result is None or quality is None or cells[0] is None or cells[1] is None:
+        return None
+    seeds = [s.seed for s in quality.accuracy.seeds if s.counted] or [s.seed for s in quality.accuracy.seeds]
+    reference, variant = ({run.seed: run for run in runs} for runs in (result.reference_runs, result.runs))
+    return time_to_reference(
+        [(reference[seed], variant[seed]) for seed in seeds],
+        cells[0].training,
+        cells[1].training,
+        speed.reference_epoch_s,
+        speed.variant_epoch_s,
     )
 
 

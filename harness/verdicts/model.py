@@ -99,6 +99,17 @@ class Costs(Frozen):
     variant_stages: Stages | None = None
 
 
+class TimeToReference(Frozen):
+    """Training until the validation accuracy that the reference has at its chosen epoch; medians over pairs."""
+
+    epochs: float | None = Field(None, description="First epoch of the variant that reaches it; None: no pair did.")
+    reference_epochs: float | None = Field(None, description="Likewise of the reference, in the pairs that reached it.")
+    seconds: float | None = Field(None, description="Epochs times the median timed epoch; None: not timed.")
+    reference_seconds: float | None = None
+    reached: int = Field(description="Pairs in which the variant reached it.")
+    pairs: int = Field(description="Pairs with both validation curves.")
+
+
 class ComparisonVerdict(Frozen):
     """A variant against its reference, over all pairs and blocks."""
 
@@ -115,6 +126,7 @@ class ComparisonVerdict(Frozen):
     verdict: Verdict
     reason: str = Field(description="One plain sentence with its numbers.")
     costs: Costs = Costs()
+    time_to_reference: TimeToReference | None = Field(None, description="None where no validation curves are known.")
     failed: list[FailedRun] = []
     counters: dict[str, Any] = Field({}, description="Proof that the option was on, from the timing processes.")
     notes: list[str] = Field([], description="Shorter remarks that change no verdict.")

@@ -24,6 +24,7 @@ from harness.verdicts.model import (
     SeedDifference,
     Speed,
     TestSet,
+    TimeToReference,
     Verdicts,
 )
 
@@ -118,6 +119,9 @@ def comparison(variant: str, verdict: str = "accept", **changes: Any) -> Compari
             reference_stages=REFERENCE_STAGES,
             variant_stages=Stages(**scaled),
         ),
+        "time_to_reference": TimeToReference(
+            epochs=7.5, reference_epochs=9.0, seconds=0.62, reference_seconds=0.9, reached=4, pairs=5
+        ),
         "counters": {"cache_hits": 812_345, "cache_requests": 1_300_000},
     }
     return ComparisonVerdict(**(given | changes))
@@ -133,6 +137,7 @@ def failed_comparison(variant: str, message: str = "loss is not finite in epoch 
         "speed": Speed(state="unknown"),
         "memory": MemoryUse(state="unknown"),
         "costs": Costs(),
+        "time_to_reference": None,
         "counters": {},
         "reason": f"1 of 5 runs diverged: {message}",
         "failed": [run],

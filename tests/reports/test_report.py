@@ -221,6 +221,16 @@ def test_markdown_tables_have_as_many_cells_in_each_row_and_a_row_a_variant(repo
     assert not re.search(r"<[a-zA-Z/!]", re.sub(r"(`+).+?\1", "", text))
 
 
+def test_the_time_to_the_references_accuracy_is_told(make_verdicts, make_plan, make_results, tmp_path) -> None:
+    verdicts = make_verdicts()
+    write_report(make_plan(verdicts), verdicts, *make_results(verdicts), tmp_path)
+    line = "epoch 7.5 (620 ms), reference epoch 9 (900 ms); reached in 4 of 5 pairs (validation)"
+    assert line in (tmp_path / "report.html").read_text()
+    assert line in (tmp_path / "report.md").read_text().replace("\\", "")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "report.csv").read_text())))
+    assert (rows[0]["epochs_to_reference"], rows[0]["reference_seconds_to_reference"]) == ("7.5", "0.9")
+
+
 def test_csv_has_a_line_a_comparison_and_unrounded_numbers(report) -> None:
     verdicts, folder = report
     rows = list(csv.DictReader(io.StringIO((folder / "report.csv").read_text())))

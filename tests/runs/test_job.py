@@ -67,6 +67,7 @@ def test_a_decided_first_look_ends_the_job(job, plan_of, trained):
     assert [r.metric for r in result.runs] == pytest.approx([0.90, 0.89, 0.88])
     metrics = [r.metric for r in result.runs]
     assert decide.asked == [(metrics, metrics, False, 3)]
+    assert [r.val_accuracy for r in result.runs] == [[0.5]] * 3
     assert (result.variant, result.reference, result.threads, result.device) == ("thin", "baseline", 1, "cpu")
     assert result.test_nodes == 3
     assert result.fingerprint == "f" * 64

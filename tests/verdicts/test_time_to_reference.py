@@ -1,0 +1,59 @@
+"""Time to the reference's accuracy: epochs are counted by evaluation, and by the pairs that got there."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.plan.model import Comparison
+from harness.records.results import SeedRun
+from harness.spec.options import Training
+from harness.verdicts.analyze import analyze
+from harness.verdicts.model import TimeToReference
+from harness.verdicts.time_to_reference import time_to_reference
+from tests.verdicts.results import SAME, baseline_of, plan_of, quality_of, timing_of
+
+
+def run(accuracy: list[float], best_epoch: int | None = None) -> SeedRun:
+    return SeedRun(seed=0, run_id="r", status="ok", best_epoch=best_epoch, val_accuracy=accuracy)
+
+
+def test_the_median_over_the_pairs_that_reached() -> None:
+    reference = run([0.5, 0.7, 0.6, 0.7], best_epoch=4)  # 0.7, which it first had in epoch 2
+    pairs = [(reference, run(curve)) for curve in ([0.1, 0.2, 0.7], [0.8], [0.1, 0.69, 0.69, 0.69])]
+    found = time_to_reference(pairs, Training(epochs=4), Training(epochs=4), 2.0, 1.0)
+    assert found == TimeToReference(
+        epochs=2.0, reference_epochs=2.0, seconds=2.0, reference_seconds=4.0, reached=2, pairs=3
+    )
+
+
+def test_evaluations_are_epochs_apart_and_the_last_epoch_is_one() -> None:
+    """Every 4 of 10 epochs: 4, 8 and 10."""
+    sparse = Training(epochs=10, eval_every=4)
+    pairs = [(run([0.5, 0.6, 0.7], best_epoch=10), run([0.1] * 6 + [0.7]))]
+    found = time_to_reference(pairs, sparse, Training(epochs=10), None, 1.0)
+    assert found is not None
+    assert (found.epochs, found.reference_epochs) == (7.0, 10.0)
+    assert (found.seconds, found.reference_seconds) == (7.0, None)
+
+
+def test_none_that_reached_is_not_none_that_is_known() -> None:
+    never = time_to_reference([(run([0.9], 1), run([0.8]))], Training(), Training(), 1.0, 1.0)
+    assert never == TimeToReference(reached=0, pairs=1)
+    for pair in ((run([]), run([0.8])), (run([0.9], 1), run([]))):
+        assert time_to_reference([pair], Training(), Training(), 1.0, 1.0) is None
+
+
+def test_a_comparison_tells_it_with_the_epochs_of_its_timing() -> None:
+    quality = quality_of("v")
+    curves = {"reference_runs": [0.5, 0.6, 0.7, 0.7], "runs": [0.7]}
+    changed = {
+        arm: [r.model_copy(update={"val_accuracy": curve, "best_epoch": 4}) for r in getattr(quality, arm)]
+        for arm, curve in curves.items()
+    }
+    variants = {"baseline": baseline_of(), "v": quality.model_copy(update=changed)}
+    timings = {"control": timing_of("control", SAME), "v": timing_of("v", [2.0] * 4)}
+    (found,) = analyze(plan_of(Comparison(variant="v")), variants, timings).comparisons
+    assert found.time_to_reference is not None
+    assert (found.time_to_reference.epochs, found.time_to_reference.reference_epochs) == (1.0, 3.0)
+    assert found.time_to_reference.seconds == pytest.approx(0.5)
+    assert found.time_to_reference.reference_seconds == pytest.approx(3.0)
