@@ -77,7 +77,7 @@ class ClusterBatches(BatchPlan):
         self._order = lru_cache(maxsize=2)(lambda epoch: permutation(len(self._members), PART_ORDER, seed, epoch))
         self.num_batches = -(-len(self._members) // per_batch)
         self.preprocess_s = {"partition_s": float(report.get("seconds", 0.0))}
-        self._batches = self._nodes = self._edges = self._edges_before = 0
+        self._batches = self._nodes = self._edges = self._edges_before = self._joined = 0
 
     def batch(self, epoch: int, index: int) -> Batch:
         parts = self._order(epoch)[index * self._per_batch : (index + 1) * self._per_batch]
@@ -103,15 +103,23 @@ class ClusterBatches(BatchPlan):
         self._nodes += len(batch.nodes)
         self._edges += batch.num_edges
         self._edges_before += int(batch.stats["edges_before"])
+        self._joined = max(self._joined, int(batch.stats["parts"]))
 
     def counters(self) -> dict[str, Any]:
         """``batching, per_batch, batches_per_epoch, partition`` (the report), totals so far ``batches, nodes,
-        edges``, and ``kept_edge_share``: of all edges that end in the nodes handed out, those in their batch."""
+        edges``, and ``kept_edge_share``: of all edges that end in the nodes handed out, those in their batch.
+
+        Besides what was observed: ``parts_found`` and ``part_sizes`` (nodes of the smallest and the largest) in the
+        array of parts, and ``parts_joined``, most in one batch."""
+        sizes = [len(members) for members in self._members]
         return {
             "batching": "cluster",
             "per_batch": self._per_batch,
             "batches_per_epoch": self.num_batches,
             "partition": self._report,
+            "parts_found": len(sizes),
+            "part_sizes": [min(sizes, default=0), max(sizes, default=0)],
+            "parts_joined": self._joined,
             "kept_edge_share": self._edges / self._edges_before if self._edges_before else 1.0,
             "batches": self._batches,
             "nodes": self._nodes,

@@ -71,7 +71,7 @@ class FeatureStore:
         degree: np.ndarray,
     ) -> None:
         _check(x, home, cache_ratio, degree)
-        self._device, self._home, self._cache_ratio = torch.device(device), home, cache_ratio
+        self._device, self._cache_ratio = torch.device(device), cache_ratio
         self._columns = x.shape[1]
         self._memory = self._in_memory(x) if home == "host" else None
         self._slow = read_only(x if self._memory is None else self._memory.numpy(), np.float32)
@@ -82,6 +82,7 @@ class FeatureStore:
         self._slot[cached] = np.arange(len(cached))
         self._fast = self._rows(cached).to(self._device)
         self._fill_s = time.perf_counter() - started if len(cached) else 0.0
+        self._due = _most_wanted(degree, len(cached))
         self._whole: torch.Tensor | None = None
         self._lock = threading.Lock()
         self.reset_counters()
@@ -104,6 +105,8 @@ class FeatureStore:
             raise ValueError(f"nodes must lie in 0..{self.num_nodes - 1}; got {nodes.min()}..{nodes.max()}")
         rows, hits = self._fetch_on_host(nodes) if self._device.type == "cpu" else self._fetch_to_device(nodes)
         self._count(len(nodes), hits)
+        if self._recount is None and len(nodes):
+            self._recount = {"hits": hits, "due": 0 if self._due is None else int(self._due[nodes].sum())}
         return rows
 
     def all(self) -> torch.Tensor:
@@ -121,14 +124,19 @@ class FeatureStore:
 
     def counters(self) -> dict[str, Any]:
         """``home, cache_ratio, cache_nodes, cache_fill_s``, and since the last reset: ``cache_requests`` and
-        ``cache_hits`` (nodes of batches, each once a batch) and ``fetched_bytes`` (moved from the slow home)."""
+        ``cache_hits`` (nodes of batches, each once a batch) and ``fetched_bytes`` (moved from the slow home).
+
+        ``home`` is what the rows really lie in: ``disk`` for a memory map, ``host`` for this store's own memory,
+        ``array`` for memory of the caller's. ``cache_recount`` has the ``hits`` of the first fetch and those ``due`` by
+        the degrees, found in another way; None before it."""
         with self._lock:
             requests, hits = self._requests, self._hits
         return {
-            "home": self._home,
+            "home": _place(self._slow),
             "cache_ratio": self._cache_ratio,
             "cache_nodes": len(self._fast),
             "cache_fill_s": self._fill_s,
+            "cache_recount": self._recount,
             "cache_requests": requests,
             "cache_hits": hits,
             "fetched_bytes": (requests - hits) * self._columns * self._slow.itemsize,
@@ -138,6 +146,7 @@ class FeatureStore:
         """Start counting anew, after a warm-up for instance."""
         with self._lock:
             self._requests = self._hits = 0
+            self._recount: dict[str, int] | None = None
 
     def _count(self, requests: int, hits: int) -> None:
         with self._lock:
@@ -181,6 +190,27 @@ class FeatureStore:
         if self._device.type == "cuda":
             return torch.empty(rows, self._columns, pin_memory=True)
         return torch.from_numpy(np.empty((rows, self._columns), dtype=np.float32))
+
+
+def _most_wanted(degree: np.ndarray, count: int) -> np.ndarray | None:
+    """Which nodes a cache of ``count`` must hold, bool, ``[num_nodes]``: all above the least degree that fits, and of
+    those that have it the smaller ids. Found without the sort that fills the cache, so that it can be held to it."""
+    if not count:
+        return None
+    least = np.partition(degree, len(degree) - count)[len(degree) - count]
+    wanted: np.ndarray = degree > least
+    wanted[np.flatnonzero(degree == least)[: count - int(np.count_nonzero(wanted))]] = True
+    return wanted
+
+
+def _place(rows: np.ndarray) -> str:
+    """Where an array's memory really is, by what owns it."""
+    owner: Any = rows
+    while isinstance(owner, np.ndarray) and not isinstance(owner, np.memmap) and owner.base is not None:
+        owner = owner.base
+    if isinstance(owner, np.memmap):
+        return "disk"
+    return "host" if isinstance(owner, torch.Tensor) else "array"
 
 
 def _check(x: np.ndarray, home: str, cache_ratio: float, degree: np.ndarray) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from harness.spec.options import Model, Options
+from harness.spec.options import Model, Options, Partition, Sampling
+
+CHOICES = 32  # that all fall the same way twice: a chance below 2**-32 for uniform sampling
+TINY_PART = 8  # nodes
 
 
 class ToggleNotProven(AssertionError):
@@ -16,7 +19,7 @@ def prove(options: Options, model: Model, counters: dict[str, Any]) -> None:
     """Compare what was asked with what was counted.
 
     Args:
-        counters: as documented in docs/counters.md; those of what was observed, not those that repeat the options.
+        counters: as documented in docs/counters.md.
 
     Raises:
         ToggleNotProven: names every option without proof, with the counters that speak against it.
@@ -29,22 +32,49 @@ def prove(options: Options, model: Model, counters: dict[str, Any]) -> None:
 def _batching(options: Options, counters: dict[str, Any]) -> Iterator[str]:
     yield from _equal("batching", options.batching, counters["batching"])
     if options.batching == "neighbor":
-        yield from _equal("sampling.method", options.sampling.method, counters["sampling_method"])
-        yield from _equal("sampling.fanout", list(options.sampling.fanout), counters["fanout"])
-        for hop, (asked, drawn) in enumerate(zip(options.sampling.fanout, counters["fanout_mean"], strict=True), 1):
-            if asked >= 0 and drawn > asked:
-                yield f"sampling.fanout is {asked} in hop {hop}, but {drawn:.2f} neighbours a node were drawn"
+        yield from _sampling(options.sampling, counters)
+    if options.batching == "full" and counters["nodes"] != counters["batches"] * counters["num_nodes"]:
+        yield f"batching full: {counters['batches']} batches held {counters['nodes']} nodes, not all each time"
     if options.batching == "cluster":
-        partition = counters["partition"]
-        yield from _equal("partition.method", options.partition.method, partition["method"])
-        yield from _equal("partition.parts", options.partition.parts, partition["parts"])
-        yield from _equal("partition.per_batch", options.partition.per_batch, counters["per_batch"])
-        batches = -(-partition["non_empty_parts"] // options.partition.per_batch)
-        if counters["batches"] != batches * counters["epochs"]:
-            yield (
-                f"batching cluster: {partition['non_empty_parts']} parts, {options.partition.per_batch} a batch, are "
-                f"{batches} batches an epoch, but {counters['batches']} were used in {counters['epochs']} epochs"
-            )
+        yield from _clusters(options.partition, counters)
+
+
+def _sampling(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
+    """What was drawn against the graph's own degrees; two epochs' samples of the same seeds against each other."""
+    yield from _equal("sampling.method", asked.method, counters["sampling_method"])
+    yield from _equal("sampling.fanout", list(asked.fanout), counters["fanout"])
+    draws = counters["draws"]
+    for hop, (fanout, drawn, due) in enumerate(zip(asked.fanout, draws["drawn"], draws["due"], strict=True), 1):
+        if drawn != due:
+            yield f"sampling.fanout is {fanout} in hop {hop}: degrees make {due} neighbours due, {drawn} were drawn"
+    again = counters["resampled"]
+    if asked.method == "fixed" and not again["equal"]:
+        yield "sampling.method is fixed, but two epochs drew other neighbours for the same nodes"
+    if asked.method == "uniform" and again["equal"] and again["choices"] >= CHOICES:
+        yield f"sampling.method is uniform, but two epochs drew the same neighbours in {again['choices']} choices"
+
+
+def _clusters(asked: Partition, counters: dict[str, Any]) -> Iterator[str]:
+    """The array of parts against what was asked; the batches against the parts."""
+    partition, found, (smallest, largest) = counters["partition"], counters["parts_found"], counters["part_sizes"]
+    yield from _equal("partition.method", asked.method, partition["method"])
+    yield from _equal("partition.parts", asked.parts, partition["parts"])
+    yield from _equal("partition.per_batch", asked.per_batch, counters["per_batch"])
+    parts = min(asked.parts, counters["num_nodes"])
+    tiny = asked.method == "metis" and counters["num_nodes"] < TINY_PART * parts  # METIS leaves some of those empty
+    if found > parts or (found < parts and not tiny):
+        yield f"partition.parts is {asked.parts}, but the nodes lie in {found} parts"
+    if asked.method == "random" and largest - smallest > 1:
+        yield f"partition.method is random, which deals evenly, but parts have {smallest} to {largest} nodes"
+    joined = min(asked.per_batch, found)
+    if counters["batches"] and counters["parts_joined"] != joined:
+        yield f"partition.per_batch is {asked.per_batch}, but at most {counters['parts_joined']} parts were joined"
+    batches = -(-found // asked.per_batch)
+    if counters["batches"] != batches * counters["epochs"]:
+        yield (
+            f"batching cluster: {found} parts, {asked.per_batch} a batch, are {batches} batches an epoch, but "
+            f"{counters['batches']} were used in {counters['epochs']} epochs"
+        )
 
 
 def _features(options: Options, counters: dict[str, Any]) -> Iterator[str]:
@@ -57,6 +87,12 @@ def _features(options: Options, counters: dict[str, Any]) -> Iterator[str]:
         yield f"features.cache_ratio is {ratio}, too little to cache a single one of {counters['num_nodes']} nodes"
     if counters["cache_hits"] and not cached:
         yield f"features.cache_ratio is {ratio}, but {counters['cache_hits']} rows came from a cache"
+    recount = counters["cache_recount"]
+    if recount is not None and recount["hits"] != recount["due"]:
+        yield (
+            f"features.cache_ratio is {ratio}: degrees make {recount['due']} rows of the first batch due from the "
+            f"cache, but {recount['hits']} came from it"
+        )
     if ratio == 1.0 and counters["fetched_bytes"]:
         yield f"features.cache_ratio is 1, but {counters['fetched_bytes']} bytes came from the slow home"
 

@@ -10,7 +10,7 @@ from harness.runs.proof import ToggleNotProven, prove
 from harness.spec.options import Model, Options
 
 SAGE = Model(conv="sage", layers=2)
-PARTS = {"method": "metis", "parts": 8, "non_empty_parts": 8}
+PARTS = {"method": "metis", "parts": 8}
 
 
 def _counters(**changes: Any) -> dict[str, Any]:
@@ -19,7 +19,10 @@ def _counters(**changes: Any) -> dict[str, Any]:
         "batching": "neighbor",
         "sampling_method": "uniform",
         "fanout": [25, 10],
-        "fanout_mean": [12.0, 9.5],
+        "draws": {"drawn": [900, 4000], "due": [900, 4000]},
+        "resampled": {"choices": 100, "equal": False},
+        "cache_recount": {"hits": 0, "due": 0},
+        "nodes": 700,
         "feature_home": "host",
         "cache_nodes": 0,
         "cache_hits": 0,
@@ -48,11 +51,19 @@ def test_a_run_as_asked_is_proven():
     [
         ({}, {"batching": "full"}, "batching"),
         ({"sampling": {"fanout": [5, 5]}}, {}, "sampling.fanout"),
-        ({}, {"fanout_mean": [26.0, 9.0]}, "sampling.fanout"),
+        ({}, {"draws": {"drawn": [900, 3999], "due": [900, 4000]}}, "sampling.fanout is 10 in hop 2"),
+        ({}, {"resampled": {"choices": 100, "equal": True}}, "sampling.method is uniform"),
+        ({"sampling": {"method": "fixed"}}, {"sampling_method": "fixed"}, "sampling.method is fixed, but two epochs"),
+        ({"batching": "full"}, {"batching": "full", "batches": 3, "nodes": 299}, "batching full"),
         ({"sampling": {"method": "fixed"}}, {}, "sampling.method"),
         ({"features": {"home": "disk"}}, {}, "features.home"),
         ({"features": {"cache_ratio": 0.3}}, {}, "features.cache_ratio"),
         ({"features": {"cache_ratio": 1.0}}, {"cache_nodes": 100}, "features.cache_ratio"),
+        (
+            {"features": {"cache_ratio": 0.3}},
+            {"cache_nodes": 30, "cache_hits": 9, "cache_recount": {"hits": 9, "due": 12}},
+            "features.cache_ratio",
+        ),
         ({"features": {"cache_ratio": 0.001}}, {}, "too little to cache"),
         ({}, {"cache_hits": 3}, "features.cache_ratio"),
         ({"precision": "fp16"}, {"loss_scale": 1.0}, "precision"),
@@ -76,16 +87,29 @@ def test_an_option_that_did_nothing_is_named(options, counters, names):
     [
         ({"partition": PARTS | {"method": "random"}}, "partition.method"),
         ({"partition": PARTS | {"parts": 4}}, "partition.parts"),
+        ({"parts_found": 9}, "nodes lie in 9 parts"),
+        ({"parts_found": 7}, "nodes lie in 7 parts"),
         ({"per_batch": 1}, "partition.per_batch"),
+        ({"parts_joined": 1}, "at most 1 parts were joined"),
         ({"batches": 9}, "4 batches an epoch"),
     ],
 )
 def test_clusters_without_their_parts_are_named(counters, names):
     options = _options(batching="cluster", partition={"method": "metis", "parts": 8, "per_batch": 2})
-    right = {"batching": "cluster", "partition": PARTS, "per_batch": 2, "batches": 12}
+    right = {"batching": "cluster", "partition": PARTS, "parts_found": 8, "part_sizes": [11, 14], "per_batch": 2}
+    right |= {"parts_joined": 2, "batches": 12}
     prove(options, SAGE, _counters(**right))
     with pytest.raises(ToggleNotProven, match=names):
         prove(options, SAGE, _counters(**(right | counters)))
+
+
+def test_random_parts_are_even():
+    options = _options(batching="cluster", partition={"method": "random", "parts": 8, "per_batch": 2})
+    found = {"batching": "cluster", "partition": PARTS | {"method": "random"}, "parts_found": 8, "per_batch": 2}
+    found |= {"parts_joined": 2, "batches": 12}
+    prove(options, SAGE, _counters(**found, part_sizes=[12, 13]))
+    with pytest.raises(ToggleNotProven, match="deals evenly"):
+        prove(options, SAGE, _counters(**found, part_sizes=[11, 14]))
 
 
 def test_all_faults_are_told_at_once():
