@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from harness.plan.model import CONTROL, Cell, Plan, VariantPlan
 from harness.plan.version import versions_for
 from harness.records.files import write_atomically
@@ -120,20 +118,3 @@ def _name_in(path: Path) -> object:
         return read_tree(path).plain().get("name")
     except InputError:
         return None
-
-
-def read_plan(path: Path) -> Plan:
-    """Read `plan.json`.
-
-    Raises:
-        InputError: it is missing, or another version wrote it.
-    """
-    try:
-        return Plan.model_validate_json(Path(path).read_bytes())
-    except FileNotFoundError:
-        raise InputError(Problem(str(path), "no plan there; run `harness plan` or snakemake first")) from None
-    except (ValidationError, OSError) as error:
-        first = str(error).splitlines()[0]
-        raise InputError(
-            Problem(str(path), f"not a plan of this version ({first}); delete it and plan again")
-        ) from None
