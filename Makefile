@@ -34,5 +34,7 @@ bench: install
 gpu-check: install
 	$(BIN)/python scripts/gpu_check.py
 
+# All that was prepared and run; results/reference is part of the repository.
 clean:
-	rm -rf .cache results/runs .snakemake
+	rm -rf .cache .snakemake
+	test ! -d results || find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} +
