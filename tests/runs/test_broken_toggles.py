@@ -89,7 +89,7 @@ def test_a_cache_that_keeps_the_wrong_nodes(graph, monkeypatch):
     _run(graph, **CACHE)
     argsort = np.argsort
     monkeypatch.setattr(features.np, "argsort", lambda values, **named: argsort(values, **named)[::-1])
-    with pytest.raises(ToggleNotProven, match="features.cache_ratio"):
+    with pytest.raises(ToggleNotProven, match=r"features\.cache_ratio"):
         _run(graph, **CACHE)
 
 
@@ -97,7 +97,7 @@ def test_a_disk_home_that_is_in_memory(graph, monkeypatch):
     _run(graph, features={"home": "disk"})
     store = features.FeatureStore
     monkeypatch.setattr("harness.runs.execute.FeatureStore", lambda x, **named: store(x, **named | {"home": "host"}))
-    with pytest.raises(ToggleNotProven, match="features.home is disk"):
+    with pytest.raises(ToggleNotProven, match=r"features\.home is disk"):
         _run(graph, features={"home": "disk"})
 
 
