@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from harness.plan.estimate import cost
 from harness.plan.model import CONTROL, Cell, Plan
 from harness.reports.answer import answer, control_line, metric, resolution_line, short_reasons, unknowns
 from harness.reports.details import patch_text
@@ -101,32 +102,18 @@ def _cell_row(cell: Cell) -> list[str]:
 
 def _cost_text(plan: Plan) -> str:
     """Training and timing of all jobs, one after the other; a rough guess, and only where each cell has one."""
-    if any(cell.estimate.epoch_s is None for cell in plan.cells.values()):
+    found = cost(plan)
+    if found is None:
         return "Cost: not known before the data set's size is."
-    low, high = (
-        sum((c.estimate.epoch_s or 0.0) * c.training.epochs * looks for c in plan.cells.values())
-        + _timing_seconds(plan, ratios)
-        for looks, ratios in (
-            (plan.seeds.looks[0], plan.timing.looks[0]),
-            (plan.seeds.looks[-1], plan.timing.looks[-1]),
-        )
-    )
+    low, high = found.quality_min_s + found.timing_min_s, found.quality_max_s + found.timing_max_s
     return (
         f"Cost: about {seconds_text(_rough(low))} to {seconds_text(_rough(high))} of training and timing, one job "
-        "after the other (a rough guess; starting processes and evaluation come on top)."
+        "after the other (a rough guess; evaluation comes on top)."
     )
 
 
 def _rough(seconds: float) -> float:
     return float(f"{seconds:.1e}")
-
-
-def _timing_seconds(plan: Plan, ratios: int) -> float:
-    """Each ratio is two processes: one of either arm."""
-    epochs = ratios * (plan.timing.warmup_epochs + plan.timing.epochs)
-    arms = [(c.reference, c.variant) for c in plan.comparisons]
-    arms += [(arms[0][0], arms[0][0])] if arms else []
-    return sum(epochs * (plan.cells[name].estimate.epoch_s or 0.0) for pair in arms for name in pair)
 
 
 def _memory_text(plan: Plan) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from harness.records.one_line import one_line
 from harness.records.record import Status
 from harness.runs.request import Diverged, Unsupported
 
@@ -20,7 +21,6 @@ _ALLOCATORS = (
     "Cannot allocate memory",  # ENOMEM, e.g. of mmap
     "Unable to allocate",  # numpy
 )
-_LINE = 400
 
 
 @dataclass(frozen=True)
@@ -38,22 +38,13 @@ def failure_of(error: BaseException) -> Failure:
     hardware cannot do is `unsupported`; everything else is `error`.
     """
     if isinstance(error, Diverged):
-        return Failure("diverged", _one_line(str(error)))
+        return Failure("diverged", one_line(str(error)))
     if isinstance(error, Unsupported):
-        return Failure("unsupported", _one_line(str(error)))
+        return Failure("unsupported", one_line(str(error)))
     status: Status = "oom" if isinstance(error, MemoryError) or speaks_of_no_memory(str(error)) else "error"
-    return Failure(status, _one_line(f"{type(error).__name__}: {error}"))
+    return Failure(status, one_line(f"{type(error).__name__}: {error}"))
 
 
 def speaks_of_no_memory(text: str) -> bool:
     """Whether this is an allocator's message."""
     return any(words in text for words in _ALLOCATORS)
-
-
-def _one_line(text: str) -> str:
-    """The first line with words on it, cut to a length that fits in a table's note."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    line = lines[0] if lines else ""
-    if line.endswith(":") and len(lines) > 1:
-        line = f"{line} {lines[1]}"
-    return line if len(line) <= _LINE else line[: _LINE - 1] + "…"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.plan.model import BASELINE, CONTROL, Comparison, Plan, Skipped
+from harness.records.one_line import one_line
 from harness.records.results import SeedRun, TimingResult, VariantResult
 from harness.verdicts.comparable import arms_difference, quality_difference, timing_difference
 from harness.verdicts.control import control_memory, summarise_control
@@ -22,7 +23,7 @@ from harness.verdicts.model import (
     TimeToReference,
     Verdicts,
 )
-from harness.verdicts.pairs import Quality, failed_runs, judge_quality, one_line
+from harness.verdicts.pairs import MOST, Quality, failed_runs, judge_quality
 from harness.verdicts.recommend import recommend
 from harness.verdicts.rule import Findings, verdict
 from harness.verdicts.sequential import alpha_per_look
@@ -216,7 +217,7 @@ def _timing_trouble(timing: TimingResult | None) -> tuple[str | None, str | None
         return None, "it was not timed"
     if timing.status == "ok":
         return None, None
-    reason = one_line(timing.reason) or timing.status
+    reason = one_line(timing.reason, MOST) or timing.status
     if timing.status == "dnf":
         return reason, None
     failed = next((run for run in _failed_timing(timing) if run.arm == "reference"), None)
@@ -243,7 +244,7 @@ def _failed_timing(timing: TimingResult | None) -> list[FailedRun]:
             purpose="timing",
             run_id=process.run_id,
             status=process.status,
-            message=one_line(process.message),
+            message=one_line(process.message, MOST),
         )
         for block in (timing.blocks if timing is not None else [])
         for process in block.processes

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from harness.records.one_line import one_line
 from harness.records.results import SeedRun, VariantResult
 from harness.spec.schema import Gate
 from harness.verdicts.accuracy import Judgement, judge_pairs
 from harness.verdicts.model import Accuracy, FailedRun, SeedDifference
 from harness.verdicts.non_inferiority import collapse_bound, paired_differences
 from harness.verdicts.wording import plural
+
+MOST = 160  # characters of a run's message; more would break a table
 
 
 @dataclass(frozen=True)
@@ -77,17 +80,11 @@ def failed_runs(arm: Literal["reference", "variant"], runs: Iterable[SeedRun]) -
             seed=run.seed,
             run_id=run.run_id,
             status=run.status,
-            message=one_line(run.message),
+            message=one_line(run.message, MOST),
         )
         for run in runs
         if run.status != "ok"
     ]
-
-
-def one_line(message: str, limit: int = 160) -> str:
-    """The first line of a message, cut where it would break a table."""
-    first = next((line.strip() for line in message.splitlines() if line.strip()), "")
-    return first if len(first) <= limit else first[: limit - 1] + "…"
 
 
 def _pairs(result: VariantResult) -> list[_Pair]:
@@ -132,7 +129,7 @@ def _outcome(
 
 
 def _ending(run: SeedRun) -> str:
-    message = one_line(run.message)
+    message = one_line(run.message, MOST)
     return f"{run.status}: {message}" if message else run.status
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from harness.plan.estimate import cost
 from harness.plan.model import Estimate, Plan
 from harness.reports.terminal import plan_table, verdict_table
 
@@ -102,13 +103,17 @@ def test_equal_reasons_are_told_once_and_long_lists_point_to_the_report(make_ver
 
 
 def test_the_plan_says_counts_costs_skips_and_warnings(make_verdicts, make_plan) -> None:
-    lines = plan_lines(make_plan(make_verdicts(), warnings=["a fan-out above every degree takes all neighbours"]))
+    plan = make_plan(make_verdicts(), warnings=["a fan-out above every degree takes all neighbours"])
+    lines = plan_lines(plan)
     text = " ".join(" ".join(lines).split())
     assert "6 comparisons; 35 to 140 quality runs (5 to 20 seeds, 1 thread each)" in text
     assert "7 timing jobs of 2 to 6 blocks, four processes a block, 2 threads each." in text
-    # 7 cells of 12 epochs of 0.1 s at 5 or 20 seeds; 7 jobs of 4 or 12 ratios, 2 processes each, of 7 epochs
-    assert "Cost: about 81 s to 5 min" in text
-    assert pytest.approx(81.2) == 7 * 12 * 0.1 * 5 + 7 * 4 * 2 * 7 * 0.1
+    # 7 cells of 12 epochs of 0.1 s at 5 or 20 seeds; 7 jobs of 4 or 12 ratios, 2 processes each: 1 s and 7 epochs
+    assert "Cost: about 2 min to 8 min" in text
+    found = cost(plan)
+    assert found is not None
+    assert pytest.approx(137.2) == found.quality_min_s + found.timing_min_s
+    assert pytest.approx(7 * 12 * 0.1 * 5 + 7 * 4 * 2 * (1.0 + 7 * 0.1)) == 137.2
     assert "Memory: at most about 80.0 MB a run (baseline)." in text
     assert "spmm-gat: gat has no spmm form" in text
     assert "a fan-out above every degree" in text
