@@ -61,7 +61,8 @@ def _aggregation(counters: dict[str, Any]) -> str:
 
 
 def _dtype(counters: dict[str, Any]) -> str:
-    return f"aggregation_dtype {'/'.join(counters['aggregation_dtype'])}, loss_scale {counters['loss_scale']}"
+    linear, summed = (" ".join(dict.fromkeys(counters[f"{kind}_dtype"])) for kind in ("linear", "aggregation"))
+    return f"linear_dtype {linear}, aggregation_dtype {summed}, loss_scale {counters['loss_scale']}"
 
 
 def _hits(counters: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from harness.models.errors import Unsupported
 from harness.models.network import Network
 from harness.models.own import OwnModel, construct
+from harness.plan.capabilities import model_cannot
 from harness.spec.options import Model, Options
 
 
@@ -27,24 +28,9 @@ def build_model(
         Unsupported: the model cannot have these options; the message is the reason.
         ModelError: a module given by `class` is not found, or its constructor fails.
     """
-    check_supported(model, options)
+    reason = model_cannot(model, options)
+    if reason is not None:
+        raise Unsupported(reason)
     if model.conv is not None:
         return Network(model, in_channels, num_classes, options)
     return OwnModel(construct(model, in_channels, num_classes, folders), model, num_classes, options)
-
-
-def check_supported(model: Model, options: Options) -> None:
-    """Raise Unsupported where the model cannot have the options, whatever the library and the hardware."""
-    if model.conv == "gat" and options.aggregation == "spmm":
-        raise Unsupported(
-            "aggregation spmm with gat: attention makes a weight for each edge and head that needs a gradient, which a "
-            "sparse product does not give"
-        )
-    if model.class_path is None:
-        return
-    if options.aggregation != "scatter":
-        raise Unsupported(f"aggregation {options.aggregation}: a module of your own aggregates by itself")
-    if options.checkpointing:
-        raise Unsupported(
-            "checkpointing: layers are computed again one by one, and the layers of a module of your own are not known"
-        )

@@ -15,6 +15,7 @@ from harness.models.aggregation import Aggregation
 from harness.models.block import BlockTensors, TorchBlock
 from harness.models.checkpointing import checkpointed
 from harness.models.convolutions import Rows, convolution, normalisation
+from harness.models.linear_dtype import LinearDtypes
 from harness.models.precision import Precision
 from harness.spec.options import Model, Options
 
@@ -57,6 +58,7 @@ class Network(nn.Module):
         self.layers = nn.ModuleList(self._layer(i, widths[i], widths[i + 1]) for i in range(model.layers))
         self._tensors = BlockTensors()
         self._recomputations = 0
+        self._linear = LinearDtypes(self)
 
     def _layer(self, index: int, in_channels: int, out_channels: int) -> Layer:
         model, last = self.model, index == self.model.layers - 1
@@ -105,13 +107,15 @@ class Network(nn.Module):
         """What the layers really did, in training and wherever else `forward` was called.
 
         `aggregation_calls` counts second computations too; `aggregation_dtype` is, layer by layer, that of the messages
-        last summed; of the `nonfinite_checked` sums in half precision, `nonfinite_aggregations` had an overflow.
+        last summed, `linear_dtype` those of the linear layers' outputs; of the `nonfinite_checked` sums in half
+        precision, `nonfinite_aggregations` had an overflow.
         """
         each = [layer.aggregation for layer in self.layers]
         return {
             "aggregation": self.options.aggregation,
             "aggregation_calls": dict(sum((a.calls for a in each), Counter())),
             "aggregation_dtype": [str(a.message_dtype).removeprefix("torch.") for a in each if a.message_dtype],
+            "linear_dtype": self._linear.seen(),
             "nonfinite_aggregations": sum(a.nonfinite for a in each),
             "nonfinite_checked": sum(a.checked for a in each),
             "checkpoint_recomputations": self._recomputations,

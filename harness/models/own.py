@@ -18,6 +18,7 @@ from torch_geometric.nn import MessagePassing
 from harness.batches.batch import Block
 from harness.models.block import BlockTensors, TorchBlock
 from harness.models.errors import ModelError, Unsupported
+from harness.models.linear_dtype import LinearDtypes
 from harness.models.precision import Precision
 from harness.spec.options import Model, Options
 
@@ -104,7 +105,8 @@ class OwnModel(nn.Module):
     for, as in our own convolutions.
 
     Raises:
-        Unsupported: half precision, but the module has no PyG convolution whose messages could be cast.
+        Unsupported: half precision, but the module has no PyG convolution whose messages could be cast, or, for
+            `-linear`, no linear layer.
     """
 
     def __init__(self, module: nn.Module, model: Model, num_classes: int, options: Options) -> None:
@@ -121,6 +123,9 @@ class OwnModel(nn.Module):
                 f"precision {options.precision}: {model.class_path} has no PyG convolution (MessagePassing), so the "
                 "dtype of its aggregation cannot be set"
             )
+        self._linear = LinearDtypes(module)
+        if options.precision.endswith("-linear") and not self._linear:
+            raise Unsupported(f"precision {options.precision}: {model.class_path} has no linear layer")
         for name, layer in passing:
             layer.register_propagate_forward_pre_hook(_CastMessages(self, name))
 
@@ -155,11 +160,12 @@ class OwnModel(nn.Module):
             self._counting = True
 
     def counters(self) -> dict[str, Any]:
-        """Calls of the module, and the dtype of the messages of each PyG convolution in it, by name."""
+        """Calls of the module, the dtype of the messages of each PyG convolution in it, and of its linear layers."""
         return {
             "aggregation": "own",
             "aggregation_calls": dict(self._calls),
             "aggregation_dtype": list(self._dtypes.values()),
+            "linear_dtype": self._linear.seen(),
             "checkpoint_recomputations": 0,
         }
 

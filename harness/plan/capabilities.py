@@ -8,8 +8,12 @@ from functools import cache
 
 from harness.plan.machine import Machine, probe
 from harness.spec.option_paths import Settings
+from harness.spec.options import Model, Options
 
-__all__ = ["NO_EFFECT", "RULES", "Candidate", "Machine", "NoEffect", "Rule", "cannot_run", "probe", "without_effect"]
+__all__ = [
+    *("NO_EFFECT", "RULES", "Candidate", "Machine", "NoEffect", "Rule"),
+    *("cannot_run", "model_cannot", "probe", "without_effect"),
+]
 
 
 @dataclass(frozen=True)
@@ -117,31 +121,30 @@ def _partition_method(c: Candidate, machine: Machine) -> str | None:
     return None
 
 
-def _gat_spmm(c: Candidate, machine: Machine) -> str | None:
-    if c.settings.model.conv == "gat" and c.settings.options.aggregation == "spmm":
+def model_cannot(model: Model, options: Options) -> str | None:
+    """Why a model cannot have the options, whatever the library and the hardware; None where it can."""
+    if model.conv == "gat" and options.aggregation == "spmm":
         return "gat has attention weights per edge: spmm gains nothing and needs add_self_loops=False"
-    return None
+    if model.class_path is None:
+        return None
+    out_of_reach = []
+    if options.aggregation != "scatter":
+        out_of_reach.append(f"aggregation: {options.aggregation}")
+    if options.checkpointing:
+        out_of_reach.append("checkpointing: true")
+    if not out_of_reach:
+        return None
+    return f"{', '.join(out_of_reach)} cannot reach inside a model given by class ({model.class_path})"
+
+
+def _model(c: Candidate, machine: Machine) -> str | None:
+    return model_cannot(c.settings.model, c.settings.options)
 
 
 def _full_from_disk(c: Candidate, machine: Machine) -> str | None:
     if c.settings.options.batching == "full" and c.settings.options.features.home == "disk":
         return "batching: full keeps all features in memory, so that features.home: disk has no effect"
     return None
-
-
-def _inside_custom_model(c: Candidate, machine: Machine) -> str | None:
-    if c.settings.model.class_path is None:
-        return None
-    options, out_of_reach = c.settings.options, []
-    if options.aggregation != "scatter":
-        out_of_reach.append(f"aggregation: {options.aggregation}")
-    if options.checkpointing:
-        out_of_reach.append("checkpointing: true")
-    if options.precision != "fp32":
-        out_of_reach.append(f"precision: {options.precision}")
-    if not out_of_reach:
-        return None
-    return f"{', '.join(out_of_reach)} cannot reach inside a model given by class ({c.settings.model.class_path})"
 
 
 def _half_precision(c: Candidate, machine: Machine) -> str | None:
@@ -164,9 +167,8 @@ RULES: tuple[Rule, ...] = (
     Rule("cuda wished, none there", _no_cuda),
     Rule("samplers of later versions", _sampling_method),
     Rule("partitioners of later versions, or without their library", _partition_method),
-    Rule("spmm for gat", _gat_spmm),
+    Rule("spmm for gat; inside a model given by class", _model),
     Rule("features on disk for the full graph", _full_from_disk),
-    Rule("inside a model given by class", _inside_custom_model),
     Rule("half precision that torch cannot do", _half_precision),
     Rule("a toggle that does nothing", _changes_nothing),
 )

@@ -112,9 +112,9 @@ def test_messages_of_pyg_convolutions_have_the_dtype_of_the_option(folder, graph
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (Options(aggregation="spmm"), "aggregates by itself"),
-        (Options(aggregation="segment"), "aggregates by itself"),
-        (Options(checkpointing=True), "not known"),
+        (Options(aggregation="spmm"), "aggregation: spmm cannot reach inside"),
+        (Options(aggregation="segment"), "aggregation: segment cannot reach inside"),
+        (Options(checkpointing=True), "checkpointing: true cannot reach inside"),
         (Options(precision="fp16"), "no PyG convolution"),
     ],
 )

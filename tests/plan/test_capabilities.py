@@ -85,16 +85,21 @@ def test_half_precision_asks_the_probe(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("patch", "reason"),
     [
-        ({"precision": "fp16"}, "precision: fp16 cannot reach inside a model given by class (m:N)"),
-        ({"aggregation": "spmm"}, "aggregation: spmm cannot reach inside"),
+        ({"aggregation": "spmm"}, "aggregation: spmm cannot reach inside a model given by class (m:N)"),
         ({"checkpointing": True}, "checkpointing: true cannot reach inside"),
-        ({"aggregation": "segment", "precision": "bf16"}, "aggregation: segment, precision: bf16 cannot reach inside"),
+        ({"aggregation": "segment", "checkpointing": True}, "aggregation: segment, checkpointing: true cannot reach"),
     ],
 )
 def test_toggles_cannot_reach_inside_a_custom_model(patch: dict[str, Any], reason: str, machine: Machine) -> None:
     own = Settings(Model(class_path="m:N"), Training(), Options())
     assert cannot_run(Candidate(own, "cpu"), machine) is None
     assert reason in (cannot_run(Candidate(having(patch, own), "cpu"), machine) or "")
+
+
+@pytest.mark.parametrize("precision", ["bf16", "fp16", "fp16-linear", "bf16-linear"])
+def test_precision_reaches_the_convolutions_of_a_custom_model(precision: str, machine: Machine) -> None:
+    own = Settings(Model(class_path="m:N"), Training(), Options.model_validate({"precision": precision}))
+    assert cannot_run(Candidate(own, "cpu"), machine) is None
 
 
 NO_EFFECT = [

@@ -66,13 +66,24 @@ def test_it_trains_and_says_that_it_aggregates_itself(folder, graph, batching):
     assert set(outcome.counters["aggregation_calls"]) == {"own"}
 
 
-def test_its_messages_are_half_where_asked(folder, graph):
-    counters = execute(_request(folder, graph, precision="bf16"), lambda _: None).counters
-    assert counters["aggregation_dtype"] == ["bfloat16", "bfloat16"]
+@pytest.mark.parametrize(
+    ("precision", "messages", "linear"),
+    [
+        ("fp32", "float32", "float32"),
+        ("bf16", "bfloat16", "bfloat16"),
+        ("fp16", "float16", "float16"),
+        ("fp16-linear", "float32", "float16"),
+        ("bf16-linear", "float32", "bfloat16"),
+    ],
+)
+def test_its_messages_and_linear_layers_are_half_where_asked(folder, graph, precision, messages, linear):
+    counters = execute(_request(folder, graph, precision=precision), lambda _: None).counters
+    assert counters["aggregation_dtype"] == [messages, messages]
+    assert counters["linear_dtype"] == [linear]
 
 
 def test_what_is_not_known_of_it_is_unsupported(folder, graph):
-    with pytest.raises(Unsupported, match="own"):
+    with pytest.raises(Unsupported, match="cannot reach inside"):
         execute(_request(folder, graph, checkpointing=True), lambda _: None)
 
 
