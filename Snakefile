@@ -28,4 +28,4 @@ include: "workflows/rules/report.smk"
 
 
 onsuccess:
-    shell("{PY} -m harness.cli report --show " + " ".join(shlex.quote(r) for r in GRID.planned_results()))
+    shell("{PY} -m harness.cli report --show " + " ".join(shlex.quote(r) for r in GRID.judged_results()))

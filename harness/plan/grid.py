@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from harness.plan.capabilities import Machine, probe
+from harness.plan.done import statuses
 from harness.plan.expand import make_plan
 from harness.plan.files import write_plan
 from harness.plan.model import BASELINE, CONTROL, Plan
@@ -65,9 +66,10 @@ class Grid:
         plan = self._plan(spec)
         return int(plan.device == "cuda" or (plan.device == "auto" and self._probe().cuda))
 
-    def planned_results(self) -> list[str]:
-        """Folders of all specs planned so far."""
-        return [str(self._results / name) for name in self._plans]
+    def judged_results(self) -> list[str]:
+        """Folders of all specs planned so far that have verdicts."""
+        folders = [self._results / name for name in self._plans]
+        return [str(folder) for folder in folders if (folder / "verdicts.json").exists()]
 
     def _path(self, spec: str, name: str) -> str:
         return str(self._results / spec / name)
@@ -92,6 +94,7 @@ class Grid:
                 plan = make_plan(spec, path, self._probe())
                 write_plan(plan, self._results)
                 self._plans[spec.name] = plan
+                print(outlook(self._results, plan), file=sys.stderr)
             return self._plans[spec.name]
         except InputError as error:
             _stop(error.problems)
@@ -100,6 +103,23 @@ class Grid:
         if self._machine is None:
             self._machine = probe(cache_root())
         return self._machine
+
+
+def outlook(results: Path, plan: Plan) -> str:
+    """What is left of a plan, in one line: a dry run and a call with nothing to do say it too."""
+    jobs = statuses(results, plan)
+    left = {
+        "run": [job.variant for job in jobs if job.quality == "missing"],
+        "time": [job.variant for job in jobs if job.timing == "missing"],
+    }
+    total = sum((job.quality != "none") + (job.timing != "none") for job in jobs)
+    done = total - sum(len(names) for names in left.values())
+    words = [f"{kind} {_some(names)}" for kind, names in left.items() if names]
+    return f"{plan.spec}: {done} of {total} jobs done; " + (f"to do: {'; '.join(words)}" if words else "none is left")
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"
 
 
 def _stop(problems: list[Problem]) -> NoReturn:

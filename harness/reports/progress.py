@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -82,28 +82,45 @@ def grid_seconds(left: dict[str, int], folder: Path) -> float | None:
 
 
 def status_table(folder: Path, console: Console) -> None:
-    """Print what is done and failed under ``results/<spec>``, what is left, and the verdicts so far."""
+    """Print what is done, under way and failed under ``results/<spec>``, what is left, and the verdicts so far."""
     plan = Plan.model_validate_json((folder / "plan.json").read_bytes())
-    verdicts = _verdicts(folder)
+    verdicts, records = _verdicts(folder), _records(folder.parent / "runs")
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("variant", "runs", "timing", "verdict"):
         table.add_column(column, overflow="fold")
+    failures = []
     for job in statuses(folder.parent, plan):
-        runs = ", ".join(f"{count} {status}" for status, count in sorted(job.runs.items()))
-        table.add_row(
-            job.variant,
-            runs or ("-" if job.quality == "none" else "missing"),
-            job.timing,
-            verdicts.get(job.variant, ""),
-        )
+        made = records.get(plan.cells[job.variant].cell_id, []) if job.variant in plan.cells else []
+        runs = job.runs or dict(Counter(record["status"] for record in made))
+        words = ", ".join(f"{count} {status}" for status, count in sorted(runs.items()))
+        words = {"none": "-", "missing": f"{words} so far" if words else "missing"}.get(job.quality, words)
+        table.add_row(job.variant, words, job.timing, verdicts.get(job.variant, ""))
+        failures += [(job.variant, record) for record in made if record["status"] != "ok"][:1]
     for skipped in plan.skipped:
         table.add_row(skipped.variant, "skipped", "skipped", "skipped")
     console.print(table)
+    for name, record in failures:
+        log = folder.parent / "runs" / "logs" / f"{record['run_id']}.log"
+        text = f"{name} seed {record['seed']}: {record['status']}: {record['message']} (log: {log})"
+        console.print(text, soft_wrap=True, markup=False, highlight=False)
     done, left = jobs_left(folder)
     total = done + sum(left.values())
     estimate = grid_seconds(left, folder)
     tail = f"; about {_clock(estimate)} left" if estimate else ""
     console.print(f"{done} of {total} jobs done{tail}. Folder: {folder}", soft_wrap=True)
+
+
+def _records(runs: Path) -> dict[str, list[dict[str, Any]]]:
+    """Quality records by cell id, of what can be read."""
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for path in sorted(runs.glob("*.json")):
+        try:
+            record = json.loads(path.read_bytes())
+            if record["purpose"] == "quality":
+                found[record["cell_id"]].append({k: record[k] for k in ("run_id", "seed", "status", "message")})
+        except (OSError, ValueError, KeyError):
+            continue
+    return found
 
 
 def _verdicts(folder: Path) -> dict[str, Any]:
