@@ -12,11 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.batches.adjacency import check_csr, read_only, read_only_ids, self_loops
+from harness.batches.adjacency import read_only, read_only_ids, self_loops
 from harness.batches.batch import Batch, Block
 from harness.batches.compiled import compiled
 from harness.batches.randomness import GOLDEN, NEIGHBOURS, below, mix, stream_key
 from harness.batches.row_tables import RowTables
+from harness.graphs.csr import check_csr
 
 METHODS = ("uniform", "fixed")
 _ROW_BITS = np.uint64(32)

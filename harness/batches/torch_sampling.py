@@ -12,10 +12,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from harness.batches.adjacency import check_csr, self_loops
+from harness.batches.adjacency import self_loops
 from harness.batches.batch import Batch
 from harness.batches.randomness import GOLDEN, MULTIPLIER_1, MULTIPLIER_2
 from harness.batches.sampling import check_method, checked_fanout, checked_seeds, hop_keys, hop_wise_batch
+from harness.graphs.csr import check_csr
 
 
 def _signed(word: int | np.uint64) -> int:

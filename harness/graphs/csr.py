@@ -64,6 +64,19 @@ def build_csr(source: np.ndarray, target: np.ndarray, num_nodes: int, undirected
     return Csr(indptr, indices)
 
 
+def check_csr(indptr: np.ndarray, indices: np.ndarray) -> None:
+    """Raise ValueError unless the two arrays are the CSR of a square matrix; the loops check no bounds."""
+    if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
+        raise ValueError(f"indptr and indices must be one-dimensional; got shapes {indptr.shape}, {indices.shape}")
+    if indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
+        raise ValueError(f"indptr and indices must be integers; got {indptr.dtype} and {indices.dtype}")
+    if indptr[0] != 0 or indptr[-1] != len(indices) or np.any(indptr[1:] < indptr[:-1]):
+        raise ValueError(f"indptr must rise from 0 to the number of edges, {len(indices)}")
+    num_nodes = len(indptr) - 1
+    if len(indices) and (indices.min() < 0 or indices.max() >= num_nodes):
+        raise ValueError(f"indices must lie in 0..{num_nodes - 1}; got {indices.min()}..{indices.max()}")
+
+
 def edge_facts(csr: Csr) -> EdgeFacts:
     """Counts over all edges; O(edges + nodes)."""
     self_loops, duplicates, touched = _count(csr.indptr, csr.indices)

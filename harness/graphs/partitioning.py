@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from filelock import FileLock
 
+from harness.graphs.csr import check_csr
 from harness.graphs.graph import Graph
 from harness.spec.errors import InputError, Problem
 
@@ -52,7 +53,7 @@ def partition(
         raise ValueError(f"partition method {method!r} is not available in this version; use {' or '.join(METHODS)}")
     if parts < 1:
         raise ValueError(f"parts must be at least 1; got {parts}")
-    _check_csr(indptr, indices)
+    check_csr(indptr, indices)
     num_nodes = len(indptr) - 1
     parts = min(parts, num_nodes)
     if parts <= 1:
@@ -176,15 +177,6 @@ def _edge_slices(indptr: np.ndarray, indices: np.ndarray) -> Iterator[tuple[np.n
         last = int(np.searchsorted(indptr, stop, side="left"))
         ends = np.clip(indptr[first : last + 1], start, stop)
         yield np.repeat(np.arange(first, last), np.diff(ends)), np.asarray(indices[start:stop])
-
-
-def _check_csr(indptr: np.ndarray, indices: np.ndarray) -> None:
-    if np.ndim(indptr) != 1 or np.ndim(indices) != 1 or len(indptr) == 0:
-        raise ValueError("indptr and indices must be one-dimensional, indptr with one entry more than nodes")
-    if indptr[0] != 0 or indptr[-1] != len(indices) or np.any(indptr[1:] < indptr[:-1]):
-        raise ValueError(f"indptr must rise from 0 to the number of edges, {len(indices)}")
-    if len(indices) and (indices.min() < 0 or indices.max() >= len(indptr) - 1):
-        raise ValueError(f"indices must lie in 0..{len(indptr) - 2}; got {indices.min()}..{indices.max()}")
 
 
 def _cache_key(graph: Graph, parts: int, method: str, seed: int) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from harness.batches.adjacency import self_loops
 from harness.graphs.graph import Graph
 from harness.models.adjacency import to_tensor
 from harness.models.aggregation import Aggregation
@@ -74,7 +75,8 @@ class Inference:
     def _chunks(self) -> list[TorchBlock]:
         indptr, indices = np.asarray(self.graph.indptr), self.graph.indices
         degree = np.diff(indptr)
-        loops = _self_loops(indptr, indices) if self.graph.meta.self_loops else np.zeros_like(degree)
+        counted = self_loops(indptr, indices) if self.graph.meta.self_loops else None
+        loops = np.zeros_like(degree) if counted is None else counted
         most_rows = max(1, ROWS_BYTES // (4 * max(self.graph.num_features, LEAST_WIDTH)))
         return [
             TorchBlock(
@@ -97,11 +99,6 @@ class Inference:
         return to_tensor(np.stack([indices, target]), self.device)
 
 
-def full_graph_logits(model: nn.Module, graph: Graph, device: torch.device | str, x: Tensor | None = None) -> Tensor:
-    """`Inference.logits` once; whoever evaluates more often keeps an `Inference`."""
-    return Inference(graph, device).logits(model, x)
-
-
 @contextmanager
 def _evaluation(model: nn.Module) -> Iterator[None]:
     training = model.training
@@ -120,9 +117,3 @@ def _ranges(indptr: np.ndarray, most_rows: int, most_edges: int) -> Iterator[tup
         last = min(max(fitting, first + 1), first + most_rows, num_nodes)
         yield first, last
         first = last
-
-
-def _self_loops(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    """Self-loops of each node, int64, ``[num_nodes]``."""
-    rows = np.repeat(np.arange(len(indptr) - 1, dtype=indices.dtype), np.diff(indptr))
-    return np.bincount(rows[np.asarray(indices) == rows], minlength=len(indptr) - 1)

@@ -11,8 +11,16 @@ from harness.spec.option_paths import Settings
 from harness.spec.options import Model, Options
 
 __all__ = [
-    *("NO_EFFECT", "RULES", "Candidate", "Machine", "NoEffect", "Rule"),
-    *("cannot_run", "model_cannot", "probe", "without_effect"),
+    "NO_EFFECT",
+    "RULES",
+    "Candidate",
+    "Machine",
+    "NoEffect",
+    "Rule",
+    "cannot_run",
+    "model_cannot",
+    "probe",
+    "without_effect",
 ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from harness.plan.capabilities import Candidate, cannot_run, without_effect
 from harness.plan.designs import DesignError, Layout, Planned, lay_out
 from harness.plan.estimate import estimate
 from harness.plan.ids import canonical, cell_id, dataset_id, dataset_section
-from harness.plan.machine import Machine
+from harness.plan.machine import Machine, usable_cpus
 from harness.plan.model import BASELINE, Cell, Comparison, DatasetPlan, Plan, Skipped
 from harness.plan.sizes import Sizes, known_sizes
 from harness.plan.version import BUILDER_VERSION, versions_of
@@ -114,18 +113,11 @@ def make_plan(spec: Spec, spec_path: Path, capabilities: Machine, cores: int | N
         limits=spec.limits,
         device=spec.device,
         quality_threads=1,
-        timing_threads=spec.timing.threads or cores or available_cores(),
+        timing_threads=spec.timing.threads or cores or len(usable_cpus()),
         versions=versions_of(capabilities),
         runs_min=distinct * spec.seeds.looks[0],
         runs_max=distinct * spec.seeds.looks[-1],
     )
-
-
-def available_cores() -> int:
-    """CPUs that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _relative(path: Path) -> Path:

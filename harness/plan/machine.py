@@ -42,6 +42,13 @@ class Machine(Frozen):
         return ("cuda" if self.cuda else "cpu") if wish == "auto" else wish
 
 
+def usable_cpus() -> list[int]:
+    """CPUs this process may use, by number: its affinity mask where the system has one (Linux), else all."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
 def _version(distribution: str) -> str:
     try:
         return metadata.version(distribution)

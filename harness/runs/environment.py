@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from harness.plan.machine import usable_cpus
 from harness.runs.version import ENGINE_VERSION
 
 _PACKAGES = {
@@ -41,7 +42,7 @@ def environment(device: str = "cpu") -> dict[str, Any]:
         "machine": platform.machine(),
         "cpu": cpu_model(),
         "cores": os.cpu_count(),
-        "cores_granted": cores_granted(),
+        "cores_granted": len(usable_cpus()),
         "memory_bytes": _memory_bytes(),
         "threads": torch.get_num_threads(),
         "omp_num_threads": os.environ.get("OMP_NUM_THREADS"),
@@ -52,13 +53,6 @@ def environment(device: str = "cpu") -> dict[str, Any]:
     if device.startswith("cuda"):
         found |= _cuda(device)
     return found
-
-
-def cores_granted() -> int:
-    """Cores this process may use: its affinity mask where the system has one (Linux), else all."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @cache

@@ -6,11 +6,12 @@ thread), so a block is repeated when the machine was loaded. It is never repeate
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 
 import psutil
+
+from harness.plan.machine import usable_cpus
 
 ALLOWED = 0.25  # CPUs that others may keep busy, on average
 ALLOWED_PER_SPARE_CPU = 0.1  # and this much more for each CPU that the timed processes leave free
@@ -40,7 +41,7 @@ class OtherLoad:
 
 def too_loaded(others: float, threads: int) -> bool:
     """Whether a block timed beside this load (CPUs busy for others) is worth repeating."""
-    spare = max(0, len(_cpus()) - threads)
+    spare = max(0, len(usable_cpus()) - threads)
     return others > ALLOWED + ALLOWED_PER_SPARE_CPU * spare
 
 
@@ -71,7 +72,7 @@ def _now() -> tuple[float, float, float]:
 
 def _busy_seconds() -> float:
     times = psutil.cpu_times(percpu=True)
-    ours = [times[i] for i in _cpus() if i < len(times)] or times
+    ours = [times[i] for i in usable_cpus() if i < len(times)] or times
     # `guest` is counted within `user`; idle and iowait are the time when a process of ours could have run.
     counted = ("user", "nice", "system", "irq", "softirq", "steal")
     return float(sum(getattr(cpu, name, 0.0) for cpu in ours for name in counted))
@@ -87,10 +88,3 @@ def _own_seconds() -> float:
             continue  # it ended between the two calls; its parent counts it then
         total += times.user + times.system + times.children_user + times.children_system
     return total
-
-
-def _cpus() -> list[int]:
-    """CPUs this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))

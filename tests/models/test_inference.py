@@ -8,7 +8,7 @@ import torch
 
 from harness.models import inference
 from harness.models.build import build_model
-from harness.models.inference import Inference, full_graph_logits
+from harness.models.inference import Inference
 from harness.spec.options import Model, Options
 
 CONVS = ["gcn", "sage", "gat", "gin"]
@@ -30,7 +30,7 @@ def test_equals_the_model_on_the_full_graph(graphs, whole, tmp_path, monkeypatch
     graph = graphs()
     blocks = whole(graph, 3)
     net = trained(conv, graph, blocks)
-    found = full_graph_logits(net, graph.on_disk(tmp_path), "cpu")
+    found = Inference(graph.on_disk(tmp_path), "cpu").logits(net)
     expected = net.eval()(torch.from_numpy(graph.x), blocks).detach()
     assert found.dtype == torch.float32
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
@@ -43,8 +43,8 @@ def test_is_float32_whatever_the_precision(graphs, whole, tmp_path, conv):
     half = trained(conv, graph, blocks, precision="bf16")
     exact = build_model(half.model, 12, 4, Options())
     exact.load_state_dict(half.state_dict())
-    on_disk = graph.on_disk(tmp_path)
-    assert torch.equal(full_graph_logits(half, on_disk, "cpu"), full_graph_logits(exact, on_disk, "cpu"))
+    engine = Inference(graph.on_disk(tmp_path), "cpu")
+    assert torch.equal(engine.logits(half), engine.logits(exact))
 
 
 @pytest.mark.parametrize("checkpointing", [False, True])

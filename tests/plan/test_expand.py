@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.plan.designs import lay_out
-from harness.plan.expand import UndeclaredDifference, _assert_only_declared, available_cores, make_plan
-from harness.plan.machine import Machine
+from harness.plan.expand import UndeclaredDifference, _assert_only_declared, make_plan
+from harness.plan.machine import Machine, usable_cpus
 from harness.plan.model import Cell, Plan
 from harness.spec.cells import named_patches
 from harness.spec.errors import InputError
@@ -334,7 +334,7 @@ def test_threads_of_timing_are_the_specs_or_the_machines(plan_of: PlanOf, write:
     text = "variants: {a: {set: {precision: fp16}}}\n"
     assert plan_of("timing: {threads: 7}\n" + text).timing_threads == 7
     path = write(text)
-    assert make_plan(load_spec(path), path, machine).timing_threads == available_cores() >= 1
+    assert make_plan(load_spec(path), path, machine).timing_threads == len(usable_cpus()) >= 1
 
 
 def test_paths_are_relative_to_where_it_runs(

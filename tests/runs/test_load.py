@@ -48,7 +48,7 @@ def clock(monkeypatch):
     monkeypatch.setattr(load.time, "monotonic", lambda: state["at"])
     monkeypatch.setattr(load, "_own_seconds", lambda: state["own"])
     monkeypatch.setattr(load.psutil, "cpu_times", lambda percpu: state["cpus"])
-    monkeypatch.setattr(load, "_cpus", lambda: [0, 1])
+    monkeypatch.setattr(load, "usable_cpus", lambda: [0, 1])
     return state
 
 
@@ -65,7 +65,7 @@ def test_stolen_time_is_others_and_idle_time_is_nobodys(clock):
 
 
 def test_cpus_that_we_may_not_use_do_not_count(clock, monkeypatch):
-    monkeypatch.setattr(load, "_cpus", lambda: [1])
+    monkeypatch.setattr(load, "usable_cpus", lambda: [1])
     window = OtherLoad()
     clock.update(at=10.0, cpus=[Cpu(10, 0, 0, 0, 0), Cpu(1, 0, 0, 9, 0)])
     assert window.read() == pytest.approx(0.1)
@@ -89,10 +89,10 @@ def test_own_processes_are_not_others():
 
 
 def test_a_quarter_of_a_cpu_is_too_much_where_all_are_timed_and_more_is_allowed_beside_spare_ones(monkeypatch):
-    monkeypatch.setattr(load, "_cpus", lambda: [0, 1])
+    monkeypatch.setattr(load, "usable_cpus", lambda: [0, 1])
     assert not too_loaded(0.2, threads=2)
     assert too_loaded(0.3, threads=2)
-    monkeypatch.setattr(load, "_cpus", lambda: list(range(64)))
+    monkeypatch.setattr(load, "usable_cpus", lambda: list(range(64)))
     assert not too_loaded(3.0, threads=8)
     assert too_loaded(10.0, threads=8)
 
