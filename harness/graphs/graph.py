@@ -35,6 +35,7 @@ class GraphMeta(Frozen):
     duplicate_edges: int
     max_in_degree: int
     split: Literal["public", "file", "random", "stratified", "ogb"]
+    metric: Literal["acc", "rocauc"] | None = None  # what OGB's Evaluator measures on it; None for other sources
     warnings: list[str] = []
     prepare_s: float = 0.0
 

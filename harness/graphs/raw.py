@@ -37,6 +37,7 @@ class RawGraph:
         splits: the source's own splits; empty where it has none.
         own_split: what `splits` are called in `graph.json`.
         one_way: each undirected edge is stored once, so the reverse is added whatever the spec says.
+        metric: what OGB's Evaluator measures on it, `acc` or `rocauc`; None for other sources.
         warnings: what a person should know about the data.
         places: file and key of "features" and "labels" where they are not `file` and `key`.
     """
@@ -52,6 +53,7 @@ class RawGraph:
     splits: tuple[SplitNodes, ...] = ()
     own_split: Literal["public", "file", "ogb"] = "public"
     one_way: bool = False
+    metric: str | None = None
     warnings: tuple[str, ...] = ()
     places: Mapping[str, tuple[Path | str, str]] = field(default_factory=dict)
 

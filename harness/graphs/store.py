@@ -96,6 +96,7 @@ def write_graph(
         duplicate_edges=facts.duplicate_edges,
         max_in_degree=facts.max_in_degree,
         split=kind,  # type: ignore[arg-type]
+        metric=raw.metric,  # type: ignore[arg-type]
         warnings=list(warnings),
     )
 

@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from harness.graphs.sources import ogb as module
+from harness.runs.metrics import scores
 from harness.spec.errors import InputError
 
 N = 60
@@ -81,6 +82,44 @@ def test_graph_and_own_split(root: Path, opened, asks) -> None:
     assert graph.meta.class_names[3] == "cs.3"
     assert graph.x.dtype == np.float32
     assert not opened(**ARXIV, undirected=True).meta.directed
+
+
+@pytest.fixture
+def evaluator():
+    """OGB's Evaluators, by data set."""
+    module._import_quietly()
+    from ogb.nodeproppred import Evaluator
+
+    return Evaluator
+
+
+def test_our_accuracy_is_that_of_ogbs_evaluator(root: Path, opened, evaluator) -> None:
+    graph = opened(**ARXIV)
+    assert graph.meta.metric == evaluator("ogbn-arxiv").eval_metric == "acc"
+    rng = np.random.default_rng(3)
+    for nodes in (graph.train, graph.val, graph.test):
+        labels = graph.y[nodes]
+        logits = rng.standard_normal((len(nodes), 40)) + 3.0 * np.eye(40)[labels]
+        given = {"y_true": labels[:, None], "y_pred": logits.argmax(axis=1)[:, None]}
+        found = scores(logits, labels).accuracy
+        assert found == pytest.approx(evaluator("ogbn-arxiv").eval(given)["acc"], abs=1e-12)
+        assert 0 < found < 1
+
+
+def test_our_roc_auc_is_that_of_ogbs_evaluator(root: Path, evaluator) -> None:
+    """Its mean over the 112 tasks of ogbn-proteins, each a data set of two classes to us; with ties."""
+    rng = np.random.default_rng(4)
+    labels = rng.integers(0, 2, (80, 112))
+    score = (rng.standard_normal((80, 112)) + labels).round(1)
+    ours = [scores(np.stack([0 * s, s], axis=1), y).roc_auc for s, y in zip(score.T, labels.T, strict=True)]
+    theirs = evaluator("ogbn-proteins").eval({"y_true": labels, "y_pred": score})["rocauc"]
+    assert np.mean(ours) == pytest.approx(theirs, abs=1e-12)
+
+
+def test_a_metric_that_is_not_measured_is_refused(root: Path, opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "METRICS", ("rocauc",))
+    with pytest.raises(InputError, match="is evaluated by acc"):
+        opened(**ARXIV)
 
 
 def test_a_split_that_ogb_saved_as_tensors_is_read(root: Path, opened) -> None:

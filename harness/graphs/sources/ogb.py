@@ -28,6 +28,7 @@ from harness.spec.errors import InputError
 from harness.spec.places import data_root
 
 KEY = "dataset.name"
+METRICS = ("acc", "rocauc")  # of OGB's Evaluator; the tests hold harness.runs.metrics to it
 ALLOW = "HARNESS_DOWNLOAD"
 ASK_ABOVE_BYTES = 1 << 30
 
@@ -58,6 +59,7 @@ def read_ogb(dataset: Ogb, say: Callable[[str], None]) -> RawGraph:
         class_names=names or tuple(str(c) for c in range(int(about["num classes"]))),
         splits=(SplitNodes(*(np.sort(np.asarray(parts[p], dtype=np.int64)) for p in ("train", "valid", "test"))),),
         own_split="ogb",
+        metric=about["eval metric"],
     )
 
 
@@ -90,6 +92,10 @@ def _about(module: Any, name: str) -> dict[str, str]:
         raise data_fault(name, KEY, f"has {about['num tasks']} labels a node; multi-label is not supported")
     if about["is hetero"] == "True":
         raise data_fault(name, KEY, "is a heterogeneous graph; only homogeneous graphs can be used")
+    if about["eval metric"] not in METRICS:
+        raise data_fault(
+            name, KEY, f"is evaluated by {about['eval metric']}; only {' and '.join(METRICS)} are measured as OGB does"
+        )
     return about
 
 
