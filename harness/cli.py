@@ -6,10 +6,11 @@ Exit codes: 0 for outcomes (a failed run is an outcome: it has a row), 2 for bad
 from __future__ import annotations
 
 import json
+import os
 import sys
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
 import typer
 
@@ -30,6 +31,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+JOBS = ("prepare", "run", "time", "analyze", "report")  # what Snakemake calls
+
 SpecFile = Annotated[Path, typer.Argument(help="A spec, e.g. specs/quickstart.yaml.")]
 Output = Annotated[Path, typer.Option("--output", help="File to write.")]
 
@@ -47,20 +50,22 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 @app.command()
 def validate(specs: Annotated[list[Path], typer.Argument(help="Specs to check.")]) -> None:
     """Check specs; every mistake is shown as file:line:column."""
+    from harness.spec.cells import named_patches
     from harness.spec.load import load_spec
 
     problems: list[Problem] = []
     for path in specs:
         try:
             spec = load_spec(path)
-            print(f"{path}: ok ({spec.name}, {len(spec.variants)} variants)")
+            cells = sum(len(named_patches(name, variant)) for name, variant in spec.variants.items())
+            print(f"{path}: ok ({spec.name}, {cells} variants)")
         except InputError as error:
             problems += error.problems
     if problems:
         raise InputError(problems)
 
 
-@app.command()
+@app.command(short_help="Show what will run, what it costs, and what is skipped.")
 def plan(
     spec: SpecFile,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
@@ -78,21 +83,26 @@ def plan(
 
 
 @app.command()
-def schema() -> None:
-    """Print the spec's JSON schema, for editors."""
-    from harness.spec.json_schema import spec_schema
+def schema(
+    form: Annotated[Literal["json", "md"], typer.Option("--format", help="For editors, or for readers.")] = "json",
+) -> None:
+    """Print the schema of a spec: JSON for editors, or a table of all keys."""
+    from harness.spec.json_schema import schema_text
+    from harness.spec.option_table import option_table
 
-    print(json.dumps(spec_schema(), indent=2))
+    print(schema_text() if form == "json" else option_table(), end="")
 
 
 @app.command()
 def status(target: Annotated[str, typer.Argument(help="A spec, its name, or its folder under results/.")]) -> None:
-    """Show what is done, running and failed, and the verdicts so far."""
+    """Show what is done, under way and failed, and the verdicts so far."""
     from rich.console import Console
 
+    from harness.plan.model import Plan
     from harness.reports.progress import status_table
 
-    status_table(_results_folder(target), Console())
+    folder = _results_folder(target)
+    status_table(_read(Plan, folder / "plan.json"), folder, Console())
 
 
 @app.command()
@@ -133,10 +143,7 @@ def prepare(
     from harness.plan.model import DatasetPlan
     from harness.records.files import write_atomically
 
-    if source.suffix == ".json":
-        section = DatasetPlan.model_validate_json(source.read_text())
-    else:
-        section = _make_plan(source).dataset
+    section = _read(DatasetPlan, source) if source.suffix == ".json" else _make_plan(source).dataset
     folder = prepare_graph(section.dataset, section.dataset_id, Path(section.spec_dir))
     meta = open_graph(folder).meta
     if output is not None:
@@ -221,7 +228,7 @@ def report(
     from harness.verdicts.model import Verdicts
 
     for target in targets:
-        folder = target if target.is_dir() else target.parent
+        folder = target.parent if target.suffix == ".json" else target
         verdicts = _read(Verdicts, folder / "verdicts.json")
         if show:
             from harness.reports.terminal import verdict_table
@@ -272,11 +279,12 @@ def _read(model, path: Path):
 
 
 def _graph_folder(folder: Path) -> Path:
-    pointer = folder / "dataset.json"
-    try:
-        return Path(json.loads(pointer.read_text())["graph"])
-    except (FileNotFoundError, KeyError, ValueError):
-        raise InputError(Problem(str(pointer), "names no prepared graph; run `snakemake` first")) from None
+    """The prepared graph of a spec; prepared now where the cache was cleared or moved since."""
+    from harness.graphs.prepare import prepare as prepare_graph
+    from harness.plan.model import DatasetPlan
+
+    section = _read(DatasetPlan, folder / "plan" / "dataset.json")
+    return prepare_graph(section.dataset, section.dataset_id, Path(section.spec_dir))
 
 
 def _quality(folder: Path, job: VariantPlan) -> VariantResult | None:
@@ -306,26 +314,41 @@ def _results(folder: Path, made: Plan):
 
 
 def _results_folder(target: str) -> Path:
-    """A spec's file, its name or its results folder to that folder."""
+    """A spec's file, its name, its results folder or a file in that to the folder."""
     path = Path(target)
     if path.suffix in (".yaml", ".yml"):
         from harness.spec.load import load_spec
 
         path = Path("results") / load_spec(path).name
+    elif path.suffix == ".json":
+        path = path.parent
     elif not path.is_dir():
         path = Path("results") / target
-    if not path.is_dir():
+    if not (path / "plan.json").is_file():
         known = sorted(p.parent.name for p in Path("results").glob("*/plan.json"))
         raise InputError(
-            Problem(target, f"nothing under {path}; known: {', '.join(known) or 'none yet, run `snakemake` first'}")
+            Problem(
+                target,
+                f"no plan.json under {path} in the present folder; known: {', '.join(known) or 'none yet'}; "
+                f"`snakemake --cores 2 results/<spec>/report.html` starts a spec",
+            )
         )
     return path
 
 
+def _same_file(one: TextIO, other: TextIO) -> bool:
+    """Whether both go to the same place."""
+    try:
+        return os.path.sameopenfile(one.fileno(), other.fileno()) or (one.isatty() and other.isatty())
+    except (OSError, ValueError):
+        return False
+
+
 def main() -> None:
     """Run the command line; the only place where exceptions become messages and exit codes."""
-    # A job's stderr goes to its log, so what a person must read goes to the screen too.
-    streams = {sys.stderr} if sys.stderr.isatty() or not sys.stdout.isatty() else {sys.stderr, sys.stdout}
+    # The stderr of Snakemake's jobs goes to a log, so what a person must read goes to the screen too.
+    logged = sys.argv[1:2] and sys.argv[1] in JOBS and not _same_file(sys.stderr, sys.stdout)
+    streams = {sys.stderr, sys.stdout} if logged else {sys.stderr}
     try:
         app()
     except InputError as error:

@@ -81,9 +81,8 @@ def grid_seconds(left: dict[str, int], folder: Path) -> float | None:
     return sum(count * sum(seen[kind]) / len(seen[kind]) for kind, count in left.items() if count)
 
 
-def status_table(folder: Path, console: Console) -> None:
+def status_table(plan: Plan, folder: Path, console: Console) -> None:
     """Print what is done, under way and failed under ``results/<spec>``, what is left, and the verdicts so far."""
-    plan = Plan.model_validate_json((folder / "plan.json").read_bytes())
     verdicts, records = _verdicts(folder), _records(folder.parent / "runs")
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("variant", "runs", "timing", "verdict"):

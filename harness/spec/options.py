@@ -23,7 +23,8 @@ class Sampling(Frozen):
     """How the neighbours of a mini-batch are drawn (`batching: neighbor`)."""
 
     method: Literal["uniform", "fixed", "importance", "degree-stratified", "labor"] = Field(
-        "uniform", description="`fixed` draws the same sample every epoch."
+        "uniform",
+        description="`fixed` draws the same sample every epoch; the last three are not available in this version.",
     )
     fanout: Fanout = (25, 10)
 
@@ -44,7 +45,9 @@ class Features(Frozen):
 class Partition(Frozen):
     """Parts of the graph that make Cluster-GCN batches (`batching: cluster`)."""
 
-    method: Literal["metis", "random", "fennel", "ldg"] = "metis"
+    method: Literal["metis", "random", "fennel", "ldg"] = Field(
+        "metis", description="fennel and ldg are not available in this version."
+    )
     parts: int = Field(64, ge=1, description="Number of parts.")
     per_batch: int = Field(8, ge=1, description="Parts joined in one batch; edges between them are kept.")
 
@@ -52,21 +55,25 @@ class Partition(Frozen):
 class Options(Frozen):
     """The baseline's options; a variant patches some of them."""
 
-    batching: Literal["neighbor", "cluster", "full"] = "neighbor"
+    batching: Literal["neighbor", "cluster", "full"] = Field(
+        "neighbor", description="Sampled neighbours of seeds, joined parts of the graph, or all of it in one step."
+    )
     sampling: Sampling = Sampling()
     features: Features = Features()
     partition: Partition = Partition()
     precision: Literal["fp32", "bf16", "fp16", "fp16-linear", "bf16-linear"] = Field(
         "fp32", description="`-linear` keeps aggregation in fp32."
     )
-    aggregation: Literal["scatter", "spmm", "segment"] = "scatter"
+    aggregation: Literal["scatter", "spmm", "segment"] = Field(
+        "scatter", description="Gather and scatter, sparse matrix product, or reduction over sorted segments."
+    )
     checkpointing: bool = Field(False, description="Recompute activations in the backward pass.")
 
 
 class Model(Frozen):
     """The network: one of ours by `conv`, or your own `torch.nn.Module` by `class`."""
 
-    conv: Literal["gcn", "sage", "gat", "gin"] | None = None
+    conv: Literal["gcn", "sage", "gat", "gin"] | None = Field(None, description="One of ours; or give `class`.")
     class_path: str | None = Field(
         None,
         alias="class",
@@ -74,11 +81,11 @@ class Model(Frozen):
         description="`module:Class`, called as Class(in_channels, out_channels, **args); forward(x, edge_index).",
     )
     args: dict[str, Any] = Field(default_factory=dict, description="Keyword arguments of `class`.")
-    layers: int = Field(2, ge=1, le=64)
-    hidden: int = Field(64, ge=1)
+    layers: int = Field(2, ge=1, le=64, description="As many as `sampling.fanout` has hops.")
+    hidden: int = Field(64, ge=1, description="Width of the hidden layers.")
     heads: int = Field(1, ge=1, description="Attention heads (gat).")
-    dropout: float = Field(0.5, ge=0.0, lt=1.0)
-    norm: Literal["none", "batch", "layer"] = "none"
+    dropout: float = Field(0.5, ge=0.0, lt=1.0, description="After each hidden layer; for gat on attention too.")
+    norm: Literal["none", "batch", "layer"] = Field("none", description="After each hidden layer.")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Model:
@@ -94,11 +101,13 @@ class Model(Frozen):
 class Training(Frozen):
     """The optimiser's side."""
 
-    epochs: int = Field(60, ge=1)
+    epochs: int = Field(60, ge=1, description="At most; see `patience`.")
     batch_size: int = Field(1024, ge=1, description="Seeds in a mini-batch (`batching: neighbor`).")
-    lr: float = Field(0.003, gt=0.0)
-    weight_decay: float = Field(0.0, ge=0.0)
+    lr: float = Field(0.003, gt=0.0, description="Learning rate of Adam.")
+    weight_decay: float = Field(0.0, ge=0.0, description="L2 penalty, of Adam.")
     patience: int | None = Field(None, ge=1, description="Epochs without a better selection before stopping.")
-    selection: Literal["best_val_loss", "best_val_accuracy", "last"] = "best_val_loss"
+    selection: Literal["best_val_loss", "best_val_accuracy", "last"] = Field(
+        "best_val_loss", description="Which epoch is tested; by validation loss needs the fewest seeds."
+    )
     eval_every: int = Field(1, ge=1, description="Epochs between evaluations.")
     clip: float | None = Field(None, gt=0.0, description="Global gradient norm to clip at, after unscaling.")

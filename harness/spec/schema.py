@@ -19,8 +19,8 @@ class Variant(Frozen):
     grid: dict[str, list[Any]] = Field(default_factory=dict, description="Product of values, one variant each.")
     zip: dict[str, list[Any]] = Field(default_factory=dict, description="Parallel lists, one variant a position.")
     exact: bool = Field(False, description="Mathematically equal to the baseline: parity is checked too.")
-    goal: Literal["speed", "memory"] = "speed"
-    description: str = ""
+    goal: Literal["speed", "memory"] = Field("speed", description="Which gain an accept needs.")
+    description: str = Field("", description="For readers; changes nothing.")
 
     @model_validator(mode="after")
     def _changes_something(self) -> Variant:
@@ -32,8 +32,12 @@ class Variant(Frozen):
 class Design(Frozen):
     """Which combinations of the variants run."""
 
-    kind: Literal["one-at-a-time", "stack", "factorial", "leave-one-out"] = "one-at-a-time"
-    confirm: Literal["none", "recommended"] = "none"
+    kind: Literal["one-at-a-time", "stack", "factorial", "leave-one-out"] = Field(
+        "one-at-a-time",
+        description="Each variant alone; one after the other on top of the last; every combination; or all at once, "
+        "each left out in turn and compared with all.",
+    )
+    confirm: Literal["none", "recommended"] = Field("none", description="`recommended` is not available yet.")
 
     @field_validator("confirm")
     @classmethod
@@ -67,7 +71,7 @@ class Seeds(Frozen):
 class Gate(Frozen):
     """The rule that a speed-up must pass."""
 
-    metric: Literal["accuracy", "roc_auc", "macro_f1"] = "accuracy"
+    metric: Literal["accuracy", "roc_auc", "macro_f1"] = Field("accuracy", description="On the test split.")
     max_drop_pp: float = Field(0.5, ge=0.0, le=100.0, description="Allowed drop, percentage points.")
     alpha: float = Field(0.05, gt=0.0, lt=0.5, description="One-sided error over all looks.")
     min_speedup: float = Field(1.05, ge=1.0, description="A gain must exceed this ratio.")
@@ -101,8 +105,8 @@ class Spec(Frozen):
 
     version: Literal[1]
     name: str = Field(pattern=NAME, description="Names the folder under results/.")
-    description: str = ""
-    owner: str = ""
+    description: str = Field("", description="The question, for readers; changes nothing.")
+    owner: str = Field("", description="For readers; changes nothing.")
     dataset: Dataset
     model: Model
     training: Training = Training()
@@ -113,4 +117,4 @@ class Spec(Frozen):
     gate: Gate = Gate()
     timing: Timing = Timing()
     limits: Limits = Limits()
-    device: Literal["auto", "cpu", "cuda"] = "auto"
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="`auto` is a GPU where torch finds one.")

@@ -1,0 +1,67 @@
+"""What a person is told: one message and exit code 2 for bad input, on the stream they will see."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+def call(*arguments, folder):
+    environment = {**os.environ, "HARNESS_CACHE": str(folder / ".cache")}
+    return subprocess.run(
+        [sys.executable, "-m", "harness.cli", *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def damaged(tmp_path):
+    """A results folder whose files were cut short."""
+    spec = tmp_path / "results" / "small"
+    for name in ("plan.json", "plan/dataset.json", "plan/v.json", "variants/v.json", "timing/v.json", "verdicts.json"):
+        (spec / name).parent.mkdir(parents=True, exist_ok=True)
+        (spec / name).write_text('{"version": 1, "sp')
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["validate", "none.yaml"], "none.yaml: no such file"),
+        (["plan", "none.yaml"], "none.yaml: no such file"),
+        (["status", "none"], "no plan.json under results/none"),
+        (["status", "small"], "results/small/plan.json: not a Plan of this version"),
+        (["retry", "small"], "results/small/plan.json: not a Plan of this version"),
+        (["retry", "small", "--status", "fine"], "'fine' is not a list of failed statuses"),
+        (["report", "results/none"], "results/none/verdicts.json: no such file"),
+        (["report", "results/small"], "results/small/verdicts.json: not a Verdicts of this version"),
+        (["prepare", "results/small/plan/dataset.json"], "results/small/plan/dataset.json: not a DatasetPlan"),
+        (["prepare", "results/small/plan/none.json"], "results/small/plan/none.json: no such file"),
+        (["run", "results/small/plan/v.json", "--output", "x.json"], "results/small/plan/v.json: not a VariantPlan"),
+        (["time", "results/small/plan/none.json", "--output", "x.json"], "results/small/plan/none.json: no such file"),
+        (["analyze", "results/small/plan.json", "--output", "x.json"], "results/small/plan.json: not a Plan"),
+    ],
+)
+def test_bad_input_is_one_message_and_2(damaged, arguments, words):
+    done = call(*arguments, folder=damaged)
+    assert done.returncode == 2, done.stderr
+    assert words in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_job_tells_the_screen_too_since_its_stderr_is_a_log(damaged):
+    done = call("prepare", "results/small/plan/none.json", folder=damaged)
+    assert done.stdout == done.stderr
+
+
+def test_help_of_every_command(tmp_path):
+    commands = ["validate", "plan", "prepare", "run", "time", "analyze", "report", "status", "retry", "schema"]
+    overview = call("--help", folder=tmp_path).stdout
+    assert [c for c in commands if c not in overview] == []
+    assert call("retry", "--help", folder=tmp_path).returncode == 0
