@@ -30,6 +30,7 @@ from harness.verdicts.sequential import alpha_per_look
 from harness.verdicts.speed import judge_ratios
 from harness.verdicts.time_to_reference import time_to_reference
 from harness.verdicts.warnings import measure_test_set, warnings_of
+from harness.verdicts.wording import ratio_text
 
 
 def analyze(plan: Plan, variants: Mapping[str, VariantResult], timings: Mapping[str, TimingResult]) -> Verdicts:
@@ -255,7 +256,7 @@ def _failed_timing(timing: TimingResult | None) -> list[FailedRun]:
 def _notes(comparison: Comparison, quality: Quality | None, speed: Speed) -> list[str]:
     notes = list(quality.notes) if quality is not None else []
     if comparison.goal == "memory" and speed.ratio is not None:
-        notes.append(f"it trains {speed.ratio:.2f} times as fast")
+        notes.append(f"it trains {ratio_text(speed.ratio)} times as fast")
     if speed.narrow and speed.state == "unknown":
         notes.append("timing stopped because the interval is narrow: more blocks would not move it off the line")
     if speed.disturbed_blocks:

@@ -20,6 +20,7 @@ _TARGETS: dict[str, tuple[str, ...]] = {
     "aggregation": ("compute",),
 }
 _ESTIMATE_FACTOR = 2.0
+_HIGHEST_CEILING = 10.0  # beyond it the bound tells nothing that anyone would come near
 
 
 def costs_of(timing: TimingResult | None, patch: Mapping[str, Any]) -> Costs:
@@ -54,15 +55,16 @@ def amdahl_ceiling(stages: Stages | None, targets: Iterable[str]) -> float | Non
     """The speed-up if the targeted stages took no time: 1 / (1 − their share) (Amdahl 1967).
 
     Returns:
-        None without stages or targets, or where the targets are all of the step.
+        None without stages or targets; where `compute` is among the targets, since no option does away with the
+        network itself; and where the bound is above 10, which binds nothing.
     """
     targets = tuple(targets)
-    if stages is None or not targets:
+    if stages is None or not targets or "compute" in targets:
         return None
     seconds = {name: float(getattr(stages, f"{name}_s")) for name in ("sample", "fetch", "compute", "update")}
     total = math.fsum(seconds.values())
     left = math.fsum(s for name, s in seconds.items() if name not in targets)
-    return total / left if left > 0.0 else None
+    return total / left if left > 0.0 and total / left <= _HIGHEST_CEILING else None
 
 
 def payoff_epochs(extra_s: float, reference_epoch_s: float | None, variant_epoch_s: float | None) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+_MOST_DECIMALS = 4
 METRICS = {"accuracy": "accuracy", "roc_auc": "ROC-AUC", "macro_f1": "macro-F1"}
 
 
@@ -18,9 +19,18 @@ def interval_pp(lower: float, upper: float) -> str:
     return f"[{signed(lower)}, {signed(upper)}]"
 
 
+def ratio_text(value: float, places: int = 2) -> str:
+    """A ratio in at least so many decimals, and in up to four so that what is above 0 never prints as 0."""
+    for digits in range(places, _MOST_DECIMALS + 1):
+        text = f"{value:.{digits}f}"
+        if value <= 0.0 or float(text) > 0.0:
+            return text
+    return "<0.0001"
+
+
 def interval_text(lower: float, upper: float) -> str:
     """An interval of ratios."""
-    return f"[{lower:.2f}, {upper:.2f}]"
+    return f"[{ratio_text(lower)}, {ratio_text(upper)}]"
 
 
 def plural(count: int, noun: str) -> str:

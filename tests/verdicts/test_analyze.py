@@ -529,6 +529,21 @@ def test_no_ceiling_where_an_option_changes_the_whole_step() -> None:
         assert found.costs.ceiling is None
 
 
+@pytest.mark.parametrize(
+    ("patch", "shares", "ceiling"),
+    [
+        ({"sampling.fanout": [5]}, (0.4, 0.3, 0.2, 0.1), None),  # some compute is always left
+        ({"precision": "bf16"}, (0.4, 0.3, 0.2, 0.1), None),
+        ({"features.cache_ratio": 0.3}, (0.1, 0.89, 0.0, 0.01), pytest.approx(9.09, abs=0.01)),
+        ({"features.cache_ratio": 0.3}, (0.0, 0.95, 0.05, 0.0), None),  # 20 times bounds nothing
+    ],
+)
+def test_no_ceiling_that_no_option_could_come_near(patch, shares, ceiling) -> None:
+    stages = Stages(**dict(zip(("sample_s", "fetch_s", "compute_s", "update_s"), shares, strict=True)))
+    found = verdict_of(quality_of("v"), timing_of("v", reference_stages=stages), patches={"v": patch})
+    assert found.costs.ceiling == ceiling
+
+
 @pytest.mark.parametrize(("estimated", "off"), [(900_000, False), (400_000, True), (2_100_000, True), (None, False)])
 def test_memory_far_from_its_estimate_is_flagged(estimated: int | None, off: bool) -> None:
     found = verdict_of(quality_of("v"), timing_of("v", estimated_bytes=estimated))
