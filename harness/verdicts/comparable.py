@@ -6,8 +6,8 @@ from typing import Any
 
 from harness.records.results import TimingResult, VariantResult
 
-_QUALITY_VERSIONS = ("torch",)
-_TIMING_VERSIONS = ("torch", "cpu", "device_name")
+_QUALITY_VERSIONS = ("torch", "engine")
+_TIMING_VERSIONS = ("torch", "engine", "cpu", "device_name")
 
 
 def quality_difference(variant: VariantResult, reference: VariantResult | None) -> str | None:
