@@ -38,7 +38,7 @@ def dataset_name(plan: Plan) -> str:
     if isinstance(dataset, Pyg | Ogb):
         return dataset.name.replace("/", " ")
     if isinstance(dataset, Files):
-        return str(dataset.path or dataset.edges)
+        return f"the graph of {plan.spec}"  # a file's name says less, and there may be three
     return f"a synthetic graph of {dataset.nodes:,} nodes"
 
 

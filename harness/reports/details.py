@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,7 +43,18 @@ def value_text(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return json.dumps(_rounded(value), ensure_ascii=False, sort_keys=True)
+
+
+def _rounded(value: Any) -> Any:
+    """Floats inside lists and tables in four significant digits."""
+    if isinstance(value, float) and math.isfinite(value):
+        return float(f"{value:.4g}")
+    if isinstance(value, list | tuple):
+        return [_rounded(v) for v in value]
+    if isinstance(value, Mapping):
+        return {str(k): _rounded(v) for k, v in value.items()}
+    return value
 
 
 def patch_text(patch: Mapping[str, Any]) -> str:

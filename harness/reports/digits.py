@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from harness.verdicts.wording import ratio_text
+
 MINUS = "\u2212"
 MOST_DECIMALS = 4
 
@@ -72,6 +74,22 @@ def with_interval(
     if lower is None and upper is None:
         return fixed(value, places, signed)
     return f"{fixed(value, places, signed)} [{fixed(lower, places, signed)}, {fixed(upper, places, signed)}]"
+
+
+def ratio_with_interval(
+    value: float | None, interval: tuple[float, float] | None, *limits: float, most: int = MOST_DECIMALS
+) -> str:
+    """`with_interval` of a ratio: what is above 0 never prints as 0, however wide the interval is."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    lower, upper = interval if interval is not None else (None, None)
+    places = decimals(lower, upper, *limits, most=most)
+    if value > 0 and round(min(value, value if lower is None else lower), places) == 0:
+        places = max(places, min(2, most))
+    if lower is None or upper is None:
+        return ratio_text(value, places)
+    bounds = [ratio_text(bound, places) if math.isfinite(bound) else "–" for bound in (lower, upper)]
+    return f"{ratio_text(value, places)} [{bounds[0]}, {bounds[1]}]"
 
 
 def bytes_text(count: float | None) -> str:

@@ -1,7 +1,8 @@
 """The verdict table, in Markdown, LaTeX and CSV.
 
 Digits follow the intervals by the rule of `harness.reports.digits.decimals`: as many as the interval's width supports,
-and enough that no bound prints as the limit it is judged against. The CSV holds the numbers unrounded.
+and enough that no bound prints as the limit it is judged against. The CSV holds the numbers unrounded, but for
+differences of the metric, which lose what floating point added to them.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from collections.abc import Callable, Sequence
 
 from harness.reports import escaping
 from harness.reports.answer import metric
-from harness.reports.digits import MOST_DECIMALS, with_interval
+from harness.reports.digits import MOST_DECIMALS, ratio_with_interval, with_interval
 from harness.spec.schema import Gate
 from harness.verdicts.model import ComparisonVerdict, Verdicts
+
+_EXACT_TO = 9  # decimals of percentage points: equal means differ by 1e-10 of them in floating point
 
 CSV_COLUMNS = (
     *("spec", "variant", "reference", "goal", "exact", "verdict", "n_pairs", "look"),
@@ -50,21 +53,21 @@ def accuracy_text(comparison: ComparisonVerdict, gate: Gate, most: int = MOST_DE
     accuracy = comparison.accuracy
     if accuracy is None:
         return "–"
-    if accuracy.identical:
+    if accuracy.identical and accuracy.state == "pass":
         return "0 (identical)"
     return with_interval(accuracy.delta_pp, accuracy.ci_pp, -gate.max_drop_pp, signed=True, most=most)
 
 
 def speed_text(comparison: ComparisonVerdict, gate: Gate, most: int = MOST_DECIMALS) -> str:
     """Reference over variant in seconds an epoch: above 1 is faster."""
-    return with_interval(comparison.speed.ratio, comparison.speed.ci, 1.0, gate.min_speedup, most=most)
+    return ratio_with_interval(comparison.speed.ratio, comparison.speed.ci, 1.0, gate.min_speedup, most=most)
 
 
 def memory_text(comparison: ComparisonVerdict, gate: Gate) -> str:
     """Reference over variant in peak bytes: above 1 is smaller."""
     memory = comparison.memory
     interval = None if memory.exact else memory.ci
-    return with_interval(memory.ratio, interval, 1.0, gate.min_memory_saving)
+    return ratio_with_interval(memory.ratio, interval, 1.0, gate.min_memory_saving)
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -133,12 +136,13 @@ def _csv_row(c: ComparisonVerdict, verdicts: Verdicts) -> dict[str, object]:
             "look": c.accuracy.look,
             "reference_metric": c.accuracy.baseline,
             "variant_metric": c.accuracy.variant,
-            "delta_pp": c.accuracy.delta_pp,
+            "delta_pp": _without_residue(c.accuracy.delta_pp),
             "accuracy_state": c.accuracy.state,
             "more_seeds": c.accuracy.more_seeds,
         }
         if c.accuracy.ci_pp is not None:
-            row |= {"delta_lower_pp": c.accuracy.ci_pp[0], "delta_upper_pp": c.accuracy.ci_pp[1]}
+            lower, upper = c.accuracy.ci_pp
+            row |= {"delta_lower_pp": _without_residue(lower), "delta_upper_pp": _without_residue(upper)}
     row |= {"speedup": c.speed.ratio, "blocks": c.speed.blocks, "speed_state": c.speed.state}
     row |= {"reference_epoch_s": c.speed.reference_epoch_s, "variant_epoch_s": c.speed.variant_epoch_s}
     row |= _reaching(c)
@@ -146,6 +150,10 @@ def _csv_row(c: ComparisonVerdict, verdicts: Verdicts) -> dict[str, object]:
     row |= {"reference_bytes": c.memory.reference_bytes, "variant_bytes": c.memory.variant_bytes}
     row |= {"estimated_bytes": c.memory.estimated_bytes}
     return row | _bounds("speedup", c.speed.ci) | _bounds("memory", c.memory.ci)
+
+
+def _without_residue(delta_pp: float | None) -> float | None:
+    return None if delta_pp is None else round(delta_pp, _EXACT_TO) + 0.0  # and no -0.0
 
 
 def _reaching(c: ComparisonVerdict) -> dict[str, object]:

@@ -14,12 +14,15 @@ from pathlib import Path
 
 import pytest
 
+from harness.plan.model import DatasetPlan
 from harness.records.record import Stages
-from harness.reports.answer import answer, unknowns
-from harness.reports.details import failures
+from harness.reports.answer import answer, question, unknowns
+from harness.reports.details import failures, value_text
 from harness.reports.drawing import Figure
 from harness.reports.figures import figures
 from harness.reports.report import write_report
+from harness.reports.tables import csv_table, speed_text
+from harness.spec.dataset import Files
 from harness.verdicts.model import (
     ComparisonVerdict,
     Control,
@@ -306,6 +309,32 @@ def test_figures_name_their_variants_and_both_limits(make_verdicts, make_plan) -
     assert "32" in bars  # the sampling share of the fixture, per cent
     assert ">measured</text>" in memory.wide
     assert ">estimated</text>" in memory.wide
+
+
+def test_equal_means_differ_by_nothing_in_the_csv(make_verdicts) -> None:
+    residue = accuracy().model_copy(update={"delta_pp": 2.000000165480742e-10, "ci_pp": (-1e-11, 0.25 + 1e-12)})
+    (row, _) = csv.DictReader(io.StringIO(csv_table(make_verdicts([comparison("a", accuracy=residue)]))))
+    assert [row[f"delta_{name}"] for name in ("pp", "lower_pp", "upper_pp")] == ["0.0", "0.0", "0.25"]
+
+
+def test_a_ratio_that_is_hardly_known_is_told_as_the_reason_tells_it(make_verdicts) -> None:
+    wide = Speed(ratio=1.3149, ci=(0.034, 50.577), blocks=2, state="unknown")
+    gate = make_verdicts([]).gate
+    assert speed_text(comparison("a", speed=wide), gate) == "1.31 [0.03, 50.58]"
+    wide = wide.model_copy(update={"ci": (0.0004, 4000.0)})
+    assert speed_text(comparison("a", speed=wide), gate, most=2) == "1.31 [0.0004, 4000.00]"
+
+
+def test_counters_are_printed_in_four_digits_inside_lists_too() -> None:
+    assert value_text([5.363888888888889, 2.0, {"b": 1 / 3}]) == '[5.364, 2.0, {"b": 0.3333}]'
+    assert value_text([5, "x", None]) == '[5, "x", null]'
+
+
+def test_source_files_are_called_by_the_specs_name(make_verdicts, make_plan) -> None:
+    files = Files(source="files", edges="data/edges.csv", features="x.npy", labels="y.csv")
+    verdicts = make_verdicts(spec="papers")
+    plan = make_plan(verdicts, dataset=DatasetPlan(dataset=files, dataset_id="d", spec_dir="specs"))
+    assert "on the graph of papers on cpu" in question(plan, verdicts)
 
 
 def test_a_figure_of_an_earlier_report_does_not_outlive_its_data(
