@@ -94,13 +94,16 @@ def judge_pairs(
     looks: Sequence[int] | None,
     test_nodes: int | None,
     identical: Callable[[Sequence[int]], bool] = lambda positions: False,
+    parity_equal: bool = False,
 ) -> Judgement:
     """One variant of `judge`; None is a run that failed.
 
     Args:
-        identical: whether the predictions of the pairs at these positions are all equal, by hash. They pass without a
-            test only where every difference of the metric is zero too: ROC-AUC reads scores, which may differ where
-            the predicted classes do not.
+        identical: whether the predictions of the pairs at these positions are all equal, by hash. They count only
+            where every difference of the metric is zero too: ROC-AUC reads scores, which may differ where the
+            predicted classes do not.
+        parity_equal: the variant is exact and its parity check found it equal: identical predictions then pass on a
+            test set of any size.
     """
     if looks is not None and (not looks or min(looks) < FEWEST_PAIRS):
         raise ValueError(f"looks must increase and start at {FEWEST_PAIRS} or more; got {list(looks)}")
@@ -112,7 +115,14 @@ def judge_pairs(
     def test() -> Judgement:
         d = paired_differences([_value(reference[i]) for i in pairs], [_value(variant[i]) for i in pairs])
         same = bool(pairs) and not any(d) and identical(pairs)
-        result = non_inferiority(d, alpha=level, max_drop_pp=max_drop_pp, test_nodes=test_nodes, identical=same)
+        result = non_inferiority(
+            d,
+            alpha=level,
+            max_drop_pp=max_drop_pp,
+            test_nodes=test_nodes,
+            identical=same,
+            parity_equal=parity_equal,
+        )
         return _judgement(result, pairs, max_drop_pp)
 
     for i in range(count):

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, Protocol
 
 from harness.spec.schema import Gate, Timing
 from harness.verdicts.accuracy import judge_pairs
 from harness.verdicts.speed import judge_control, judge_ratios
 
-AccuracyDecided = Callable[[Sequence[float | None], Sequence[float | None], bool, int | None], bool]
 SpeedDecided = Callable[[Sequence[float], int], bool]
+
+
+class AccuracyDecided(Protocol):
+    """May a variant's seeds stop? See `accuracy_decided`."""
+
+    def __call__(
+        self,
+        reference: Sequence[float | None],
+        variant: Sequence[float | None],
+        predictions_equal: bool,
+        test_nodes: int | None,
+        parity_equal: bool = False,
+        /,
+    ) -> bool: ...
 
 
 def accuracy_decided(gate: Gate, looks: Sequence[int]) -> AccuracyDecided:
     """The stop rule of a variant's seeds.
 
     Returns:
-        ``decide(reference, variant, predictions_equal, test_nodes)``, to be asked after each look. Both lists hold the
-        gate's metric in seed order, fractions, None for a run that failed; equal predictions settle it only where the
-        metric is equal as well. True where the seeds so far pass, fail, or
+        ``decide(reference, variant, predictions_equal, test_nodes, parity_equal=False)``, to be asked after each look.
+        Both lists hold the gate's metric in seed order, fractions, None for a run that failed; equal predictions settle
+        it only where the metric is equal as well, and where they are enough to be evidence or the parity check of an
+        exact variant found it equal. True where the seeds so far pass, fail, or
         hold a failure of the variant; where a look's worth of seeds leaves no complete pair at all (more of them would
         change nothing); and after the last look.
     """
@@ -31,6 +45,8 @@ def accuracy_decided(gate: Gate, looks: Sequence[int]) -> AccuracyDecided:
         variant: Sequence[float | None],
         predictions_equal: bool,
         test_nodes: int | None,
+        parity_equal: bool = False,
+        /,
     ) -> bool:
         judged = judge_pairs(
             [_ran(x) for x in reference],
@@ -40,6 +56,7 @@ def accuracy_decided(gate: Gate, looks: Sequence[int]) -> AccuracyDecided:
             looks=looks,
             test_nodes=test_nodes,
             identical=lambda positions: predictions_equal,
+            parity_equal=parity_equal,
         )
         seeds = min(len(reference), len(variant))
         hopeless = seeds >= looks[0] and not judged.pairs

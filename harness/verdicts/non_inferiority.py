@@ -26,7 +26,7 @@ class NonInferiority:
     sd_pp: float | None  # after the floor of half a test node
     lower_pp: float | None
     upper_pp: float | None
-    identical: bool = False
+    identical: bool = False  # all predictions are equal; by itself that is no pass
 
     @property
     def decided(self) -> bool:
@@ -66,6 +66,7 @@ def non_inferiority(
     max_drop_pp: float = 0.5,
     test_nodes: int | None = None,
     identical: bool = False,
+    parity_equal: bool = False,
 ) -> NonInferiority:
     """Paired one-sided t test against a drop of ``max_drop_pp`` (Blackwelder 1982; Schuirmann 1987).
 
@@ -78,7 +79,10 @@ def non_inferiority(
         max_drop_pp: the allowed drop, percentage points.
         test_nodes: nodes in the test set; s is then at least 50/test_nodes (half a node), without which small test
             sets, where all d may coincide by chance, pass falsely.
-        identical: all predictions of all pairs are equal, by hash, and so is the metric: passes with no spread at all.
+        identical: all predictions of all pairs are equal, by hash, and so is the metric. They pass with no spread at
+            all where they are evidence (`identical_is_evidence`) or the variant is known to be exact; else they are
+            differences of zero like any others.
+        parity_equal: the parity check of an exact variant found it equal.
 
     Returns:
         The test; **invalid** with fewer than three pairs.
@@ -95,7 +99,8 @@ def non_inferiority(
         return NonInferiority("invalid", n, alpha, math.fsum(d) / n if n else None, None, None, None, identical)
     # Rounded again, so that a mean of equal values is that value and a bound on the line does not cross it.
     mean = round(math.fsum(d) / n, _DECIMALS)
-    if identical:
+    shown = parity_equal or identical_is_evidence(n, test_nodes, alpha, max_drop_pp)
+    if identical and shown:
         return NonInferiority("pass", n, alpha, mean, 0.0, mean, mean, identical=True)
     sd = math.sqrt(math.fsum((x - mean) ** 2 for x in d) / (n - 1))
     if test_nodes is not None:
@@ -104,7 +109,18 @@ def non_inferiority(
     lower, upper = round(mean - half_width, _DECIMALS), round(mean + half_width, _DECIMALS)
     margin = round(-max_drop_pp, _DECIMALS)
     state: State = "pass" if lower > margin else "fail" if upper < margin else "inconclusive"
-    return NonInferiority(state, n, alpha, mean, sd, lower, upper)
+    return NonInferiority(state, n, alpha, mean, sd, lower, upper, identical)
+
+
+def identical_is_evidence(n: int, test_nodes: int | None, alpha: float, max_drop_pp: float) -> bool:
+    """Are so many equal predictions unlikely where the drop is as large as allowed?
+
+    A drop of δ changes each of the n · test_nodes predictions with a chance of at least δ, so all of them stay with a
+    chance of at most (1 − δ)^(n · test_nodes), which must not exceed alpha: 598 predictions for 0.5 pp at 5 %.
+    """
+    if test_nodes is None:
+        return False
+    return max(0.0, 1.0 - max_drop_pp / 100.0) ** (n * test_nodes) <= alpha
 
 
 def resolution(test_nodes: int, max_drop_pp: float = 0.5) -> Resolution:

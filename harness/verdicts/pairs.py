@@ -65,6 +65,7 @@ def judge_quality(result: VariantResult, gate: Gate, looks: Sequence[int]) -> Qu
         looks=looks,
         test_nodes=result.test_nodes,
         identical=lambda positions: _identical(pairs[i] for i in positions),
+        parity_equal=result.parity is not None and result.parity.state == "equal",
     )
     outcome, why = _outcome(result, pairs, judgement)
     notes = _notes(result, pairs, judgement, gate)

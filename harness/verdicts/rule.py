@@ -66,14 +66,16 @@ def accuracy_phrase(quality: Quality, gate: Gate, looks: tuple[int, ...]) -> str
     if a.state == "invalid" or a.delta_pp is None or a.ci_pp is None:
         known = f" ({'; '.join(quality.notes)})" if quality.notes else ""
         return f"{plural(len(a.seeds), 'complete pair')} of the {looks[0]} that the first look needs{known}"
-    if a.identical:
-        return f"predictions are identical on all {a.look} seeds"
+    same = f"predictions are identical on all {a.look} seeds" if a.identical else ""
+    if same and a.state == "pass":
+        return same
     shown = f"{name} {signed(a.delta_pp)} pp {interval_pp(*a.ci_pp)}"
     if a.state == "pass":
         return f"{shown} passes"
     if a.state == "fail":
         return f"{shown} fails: the drop is larger than {gate.max_drop_pp:g} pp"
-    return f"{shown} is undecided after {a.look} seeds{_more(a, looks)}"
+    undecided = f"{shown} is undecided after {a.look} seeds{_more(a, looks)}"
+    return f"{undecided}; {same}, which chance alone may do on so few test nodes" if same else undecided
 
 
 def gain_phrase(f: Findings, gate: Gate) -> str:

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from harness.verdicts import judge
 from harness.verdicts.accuracy import Judgement
-from harness.verdicts.non_inferiority import collapse_bound, non_inferiority, paired_differences, resolution
+from harness.verdicts.non_inferiority import (
+    collapse_bound,
+    identical_is_evidence,
+    non_inferiority,
+    paired_differences,
+    resolution,
+)
 from harness.verdicts.sequential import alpha_per_look
 
 BASELINE = 0.70
@@ -50,9 +56,40 @@ def test_half_a_node_is_the_smallest_spread() -> None:
     assert large.lower_pp == pytest.approx(-0.0843, abs=5e-5)
 
 
-def test_identical_predictions_pass_on_any_test_set() -> None:
-    test = non_inferiority([0.0] * 3, alpha=0.05, test_nodes=10, identical=True)
+def test_identical_predictions_of_an_exact_variant_pass_on_any_test_set() -> None:
+    test = non_inferiority([0.0] * 3, alpha=0.05, test_nodes=10, identical=True, parity_equal=True)
     assert (test.state, test.lower_pp, test.identical) == ("pass", 0.0, True)
+    assert non_inferiority([0.0] * 3, test_nodes=10, parity_equal=True).state == "inconclusive"
+
+
+def test_identical_predictions_by_themselves_are_what_the_half_node_makes_of_them() -> None:
+    for nodes in (2, 20, 100):
+        by_hash, by_metric = (non_inferiority([0.0] * 3, test_nodes=nodes, identical=same) for same in (True, False))
+        assert by_hash.state == "inconclusive"
+        assert (by_hash.lower_pp, by_hash.upper_pp) == (by_metric.lower_pp, by_metric.upper_pp)
+        assert (by_hash.identical, by_metric.identical) == (True, False)
+
+
+def test_identical_predictions_pass_where_they_are_many() -> None:
+    # 0.995^598 is just below 5 %, 0.995^597 just above.
+    assert identical_is_evidence(1, 598, 0.05, 0.5)
+    assert not identical_is_evidence(1, 597, 0.05, 0.5)
+    assert not identical_is_evidence(3, 199, 0.05, 0.5)
+    assert not identical_is_evidence(20, 10_000, 0.05, 0.0)
+    assert not identical_is_evidence(20, None, 0.05, 0.5)
+    assert non_inferiority([0.0] * 3, test_nodes=200, identical=True).lower_pp == 0.0
+
+
+@pytest.mark.parametrize(("n", "nodes", "drop_pp"), [(3, 2, 31.0), (3, 20, 2.0), (3, 100, 0.6), (3, 200, 0.5)])
+def test_identical_by_chance_passes_at_most_one_time_in_twenty(n: int, nodes: int, drop_pp: float) -> None:
+    # Each right answer is lost with a chance of drop_pp; the predictions are identical where none is.
+    rng = np.random.default_rng(5)
+    lost = rng.binomial(nodes, drop_pp / 100.0, (2000, n))
+    tests = [
+        non_inferiority([-100.0 * x / nodes for x in row], test_nodes=nodes, identical=not any(row)) for row in lost
+    ]
+    assert np.mean([test.state == "pass" for test in tests]) <= 0.06
+    assert nodes > 20 or np.mean([test.identical for test in tests]) > 0.05
 
 
 def test_identical_pairs_that_differ_are_a_contradiction() -> None:

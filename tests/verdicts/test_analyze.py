@@ -110,11 +110,20 @@ def test_identical_predictions() -> None:
     same = same.model_copy(
         update={"reference_runs": [r.model_copy(update={"predictions_sha256": "h"}) for r in same.reference_runs]}
     )
-    # On 20 test nodes no five differences of zero would pass; equal predictions do.
+    found = verdict_of(same, timing_of("v"))
+    assert found.verdict == "accept"
+    assert found.reason.startswith("predictions are identical on all 5 seeds; ")
+    # On 20 test nodes chance does that, unless the variant is exact and was found so.
     tiny = same.model_copy(update={"test_nodes": 20})
     found = verdict_of(tiny, timing_of("v"), baseline=baseline_of(test_nodes=20))
+    assert found.verdict == "inconclusive"
+    assert "is undecided after 5 seeds" in found.reason
+    assert "predictions are identical on all 5 seeds, which chance alone may do on so few test nodes" in found.reason
+    exact = tiny.model_copy(update={"parity": PARITY})
+    comparison = Comparison(variant="v", exact=True)
+    found = verdict_of(exact, timing_of("v"), comparison=comparison, baseline=baseline_of(test_nodes=20))
     assert found.verdict == "accept"
-    assert found.reason.startswith("predictions are identical on all 5 seeds")
+    assert found.reason.startswith("predictions are identical on all 5 seeds; ")
 
 
 # Failures

@@ -44,9 +44,11 @@ def test_nan_is_a_failure() -> None:
     assert accuracy_decided(Gate(), LOOKS)([0.7] * 3, [0.7, math.nan, 0.7], False, None)
 
 
-def test_identical_predictions_stop_even_on_a_tiny_test_set() -> None:
-    assert decided([0.0] * 5, equal=True, nodes=20)
-    assert not decided([0.0] * 5, equal=False, nodes=20)
+def test_identical_predictions_stop_where_they_are_evidence() -> None:
+    assert decided([0.0] * 5, equal=True, nodes=1000)
+    assert not decided([0.0] * 5, equal=True, nodes=20)
+    assert accuracy_decided(Gate(), LOOKS)([0.7] * 5, [0.7] * 5, True, 20, True)  # exact, by its parity check
+    assert not accuracy_decided(Gate(), LOOKS)([0.7] * 5, [0.7] * 5, False, 20, True)
 
 
 def test_equal_classes_do_not_settle_a_metric_of_scores() -> None:
@@ -54,7 +56,7 @@ def test_equal_classes_do_not_settle_a_metric_of_scores() -> None:
     # Scores that rank worse while the argmax stays: neither a pass nor, with this spread, a decision.
     spread = [0.895, 0.905, 0.885, 0.91, 0.90]
     assert not accuracy_decided(gate, LOOKS)(reference, spread, True, 1000)
-    assert accuracy_decided(gate, LOOKS)(reference, reference, True, 20)
+    assert accuracy_decided(gate, LOOKS)(reference, reference, True, 1000)
 
 
 def logs(ratios: list[float]) -> list[float]:
