@@ -150,14 +150,15 @@ def _speed(timing: TimingResult | None, plan: Plan) -> Speed:
         return Speed(state="unknown")
     judged = judge_ratios(timing.log_ratios, plan.timing.looks, plan.gate.min_speedup)
     interval = judged.interval
+    counted = (interval.n if interval else len(timing.log_ratios)) // 2
     return Speed(
         ratio=interval.ratio if interval else None,
         ci=(interval.lower, interval.upper) if interval else None,
         level=interval.confidence if interval else None,
-        blocks=(interval.n if interval else len(timing.log_ratios)) // 2,
+        blocks=counted,
         state=judged.state,
         narrow=judged.narrow,
-        disturbed_blocks=sum(block.disturbed for block in timing.blocks),
+        disturbed_blocks=sum(block.disturbed for block in timing.blocks[:counted]),
         reference_epoch_s=epoch_seconds(timing, "reference"),
         variant_epoch_s=epoch_seconds(timing, "variant"),
     )

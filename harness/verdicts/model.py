@@ -54,7 +54,7 @@ class Speed(Frozen):
     blocks: int = Field(0, description="Blocks behind ratio and ci: two ratios each.")
     state: GainState
     narrow: bool = Field(False, description="Timing stopped because the interval was narrow enough.")
-    disturbed_blocks: int = Field(0, description="Blocks under load of other processes, kept.")
+    disturbed_blocks: int = Field(0, description="Of these, blocks timed beside load of other processes.")
     reference_epoch_s: float | None = Field(None, description="Median seconds of a steady-state epoch.")
     variant_epoch_s: float | None = None
 

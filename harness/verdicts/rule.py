@@ -34,8 +34,8 @@ def verdict(f: Findings, gate: Gate) -> tuple[Verdict, str]:
     """The verdict and its reason, one plain sentence with its numbers.
 
     An exact variant whose parity check contradicts it is a **reject**: what was declared is false, whatever the means
-    say. What may not be compared, what the control leaves no room for, and an exact variant without a parity check are
-    **inconclusive**.
+    say. What may not be compared, a gain in speed timed beside other load, what the control leaves no room for, and an
+    exact variant without a parity check are **inconclusive**.
     """
     if f.quality is None:
         return "dnf", "no results: the variant's job left no file"
@@ -106,6 +106,8 @@ def _open_questions(f: Findings, gate: Gate) -> list[str]:
     state = _goal_state(f)
     if state == "unknown":
         found.append(_unknown_gain(f, gate))
+    if state == "gain" and f.goal == "speed" and f.speed.disturbed_blocks:
+        found.append(f"timed beside other load in {f.speed.disturbed_blocks} of {plural(f.speed.blocks, 'block')}")
     measured = f.memory if f.goal == "memory" else f.speed
     if state == "gain" and measured.ratio is not None:
         objection = _noise(f, measured.ratio)

@@ -98,6 +98,27 @@ def test_inconclusive_speed() -> None:
     assert "undecided: the interval straddles 1.05" in found.reason
 
 
+def _disturbed(timing: TimingResult, *indices: int) -> TimingResult:
+    blocks = [b.model_copy(update={"disturbed": b.index in indices}) for b in timing.blocks]
+    return timing.model_copy(update={"blocks": blocks})
+
+
+def test_a_gain_timed_beside_other_load_is_open() -> None:
+    found = verdict_of(quality_of("v"), _disturbed(timing_of("v", FAST), 1))
+    assert (found.verdict, found.speed.state, found.speed.disturbed_blocks) == ("inconclusive", "gain", 1)
+    assert found.reason.startswith("timed beside other load in 1 of 2 blocks; ")
+
+
+def test_load_beside_blocks_after_the_decision_is_ignored() -> None:
+    found = verdict_of(quality_of("v"), _disturbed(timing_of("v", FAST + FAST, memory=SAME + SAME), 2))
+    assert (found.verdict, found.speed.blocks, found.speed.disturbed_blocks) == ("accept", 2, 0)
+
+
+def test_load_leaves_memory_alone() -> None:
+    timing = _disturbed(timing_of("v", FAST, memory=[1.40, 1.42, 1.41, 1.43]), 0)
+    assert verdict_of(quality_of("v"), timing, comparison=Comparison(variant="v", goal="memory")).verdict == "accept"
+
+
 def test_skipped_with_its_reason() -> None:
     found = analyze(plan_of(skipped=[skipped("gat-spmm", "gat gains nothing from spmm")]), {}, {})
     (comparison,) = found.comparisons
