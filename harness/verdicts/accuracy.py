@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal
 
 from harness.verdicts.more_seeds import more_seeds_for
 from harness.verdicts.non_inferiority import FEWEST_PAIRS, NonInferiority, non_inferiority, paired_differences
-from harness.verdicts.sequential import alpha_per_look
+from harness.verdicts.sequential import alpha_per_look, whole_looks
 
 GateState = Literal["pass", "fail", "inconclusive", "invalid", "dnf"]
 
@@ -105,6 +106,7 @@ def judge_pairs(
         parity_equal: the variant is exact and its parity check found it equal: identical predictions then pass on a
             test set of any size.
     """
+    looks = None if looks is None else whole_looks(looks)
     if looks is not None and (not looks or min(looks) < FEWEST_PAIRS):
         raise ValueError(f"looks must increase and start at {FEWEST_PAIRS} or more; got {list(looks)}")
     level = alpha if looks is None else alpha_per_look(looks, alpha)
@@ -172,7 +174,12 @@ def _fractions(name: str, values: Sequence[float | None]) -> list[float | None]:
     """Accuracies as floats, NaN as None."""
     checked: list[float | None] = []
     for position, value in enumerate(values):
-        if value is None or math.isnan(value):
+        if value is None:
+            checked.append(None)
+            continue
+        if not isinstance(value, Real):
+            raise ValueError(f"{name}[{position}] is {value!r}; accuracies are numbers in [0, 1] (None: run failed)")
+        if math.isnan(value):
             checked.append(None)
         elif 0.0 <= value <= 1.0:
             checked.append(float(value))

@@ -15,6 +15,7 @@ RatioState = Literal["gain", "no-gain", "loss", "unknown"]
 ControlState = Literal["quiet", "noisy", "missing"]
 
 OVERALL_ALPHA = 0.05  # two-sided over all looks, so that a false accept happens at 2.5 %
+_LARGEST = 700.0  # exp overflows at 709.8
 NARROW = 1.02  # upper over lower: two percent wide, beyond which more blocks change no decision worth making
 
 
@@ -64,13 +65,16 @@ def speedup(log_ratios: Sequence[float], confidence: float = 0.95) -> Speedup:
         ``.ratio``, ``.lower``, ``.upper``. One ratio alone has the interval (0, inf).
 
     Raises:
-        ValueError: no ratios, a ratio that is not finite, or a confidence outside (0, 1).
+        ValueError: no ratios, a logarithm that is not finite or beyond ±700 (seconds by mistake, say), or a confidence
+            outside (0, 1).
     """
     values = [float(x) for x in log_ratios]
     if not values:
         raise ValueError("a speed-up needs at least one log ratio; got none")
     if not all(math.isfinite(x) for x in values):
         raise ValueError(f"log ratios must be finite; got {values}")
+    if any(abs(x) > _LARGEST for x in values):
+        raise ValueError(f"log ratios are log(baseline / variant), at most {_LARGEST:g} either way; got {values}")
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must lie between 0 and 1; got {confidence}")
     n = len(values)
@@ -79,7 +83,12 @@ def speedup(log_ratios: Sequence[float], confidence: float = 0.95) -> Speedup:
         return Speedup(math.exp(mean), 0.0, math.inf, confidence, n)
     sd = math.sqrt(math.fsum((x - mean) ** 2 for x in values) / (n - 1))
     half_width = float(special.stdtrit(n - 1, 0.5 + confidence / 2.0)) * sd / math.sqrt(n)
-    return Speedup(math.exp(mean), math.exp(mean - half_width), math.exp(mean + half_width), confidence, n)
+    return Speedup(math.exp(mean), math.exp(mean - half_width), _exp(mean + half_width), confidence, n)
+
+
+def _exp(x: float) -> float:
+    """exp, infinite where floats end: an upper bound so far off says nothing."""
+    return math.exp(x) if x <= _LARGEST else math.inf
 
 
 def judge_ratios(log_ratios: Sequence[float], looks: Sequence[int], min_ratio: float) -> RatioJudgement:

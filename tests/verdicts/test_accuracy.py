@@ -150,6 +150,29 @@ def test_bad_looks_are_refused(looks: list[int]) -> None:
         judge([0.7] * 20, {"v": [0.7] * 20}, looks=looks)
 
 
+@pytest.mark.parametrize("looks", [[3.5], ["5"], 5, np.array([5.0, 10.0])])
+def test_looks_are_whole_numbers(looks: object) -> None:
+    with pytest.raises(ValueError, match="whole numbers"):
+        judge([0.7] * 20, {"v": [0.7] * 20}, looks=looks)  # type: ignore[arg-type]
+
+
+def test_looks_may_be_an_array() -> None:
+    as_list, as_array = (judge([0.7] * 5, {"v": [0.7] * 5}, looks=looks) for looks in (LOOKS, np.array(LOOKS)))
+    assert as_array == as_list
+
+
+@pytest.mark.parametrize("values", [["0.7"] * 5, "0.7", [[0.7]]])
+def test_accuracies_are_numbers(values: object) -> None:
+    with pytest.raises(ValueError, match=r"v\[0\] is .*numbers"):
+        judge([0.7] * 5, {"v": values})  # type: ignore[dict-item]
+
+
+def test_a_tiny_alpha_is_judged() -> None:
+    d = [0.01, -0.02, 0.0, 0.01, -0.01]
+    assert judge_d(d, alpha=1e-12, looks=LOOKS).state == "inconclusive"
+    assert judge_d(d, alpha=0.05, looks=LOOKS).state == "pass"
+
+
 def test_no_variants_and_no_baseline() -> None:
     assert judge([0.7] * 5, {}) == {}
     assert judge([], {"v": []})["v"].state == "invalid"

@@ -102,6 +102,11 @@ def test_bad_looks_and_levels_are_refused(looks: list[int], alpha: float) -> Non
         alpha_per_look(looks, alpha)
 
 
+def test_below_what_draws_resolve_the_level_is_bonferronis() -> None:
+    assert alpha_per_look([5, 10, 20], 1e-12) == pytest.approx(1e-12 / 3)
+    assert alpha_per_look([5], 1e-12) == 1e-12
+
+
 def test_replay_stops_at_the_first_decision() -> None:
     seen: list[int] = []
 

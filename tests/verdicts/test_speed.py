@@ -157,6 +157,17 @@ def test_ratios_beyond_the_decision_are_ignored(first: list[float], later: list[
         assert judge_ratios([*first, *later], LOOKS, 1.05) == judged
 
 
+def test_seconds_are_no_log_ratios() -> None:
+    for values in ([1000.0, 1000.0], [-1000.0]):
+        with pytest.raises(ValueError, match="log ratios are log"):
+            speedup(values)
+
+
+def test_an_interval_beyond_all_floats_is_unbounded() -> None:
+    found = speedup([300.0, -300.0])
+    assert (found.ratio, found.lower, found.upper) == (1.0, 0.0, math.inf)
+
+
 # Memory
 
 
