@@ -27,7 +27,6 @@ from harness.spec.variant_checks import check_settings
 from harness.spec.wording import explain
 
 MAX_NAME = 200  # characters of a joined name; a file's name has 255 at most, and gets a suffix
-EXACT_PATHS = ("aggregation", "checkpointing", "features.")
 _ABSENT = object()  # a leaf that only one of two cells has, e.g. a key of model.args
 
 
@@ -302,13 +301,6 @@ def _warnings_of_cell(context: _Context, planned: Planned, cell: Cell) -> list[s
     if planned.left_out is None and len(planned.claimed) < len(planned.patch):  # a stack's lower floors
         settings = Settings(cell.model, cell.training, cell.options)
         found = [f"{cell.name}: {reason}" for reason in _idle(cell.patch, settings)]
-    paths = cell.patch if planned.left_out is None else context.spec.variants[planned.left_out].set
-    inexact = [p for p in paths if not any(p == e or (e.endswith(".") and p.startswith(e)) for e in EXACT_PATHS)]
-    if planned.exact and inexact:
-        found.append(
-            f"{cell.name}: exact is claimed, but {', '.join(inexact)} changes what is computed; "
-            "the parity check will tell"
-        )
     return found
 
 

@@ -44,6 +44,10 @@ def run_parity(reference: RunRequest, variant: RunRequest, report: Callable[[str
         return _without_numbers("not-checked", "the models are of another class and cannot be given the same weights")
     if reference.model != variant.model:
         return _without_numbers("differs", "the models differ, so they cannot have the same weights")
+    if reference.training != variant.training:
+        mine, its = variant.training.model_dump(), reference.training.model_dump()
+        changed = ", ".join(key for key in mine if mine[key] != its[key])
+        return _without_numbers("differs", f"training differs ({changed}), so the variant is not exact")
     if reference.options.precision != variant.options.precision:
         asked = f"{reference.options.precision} and {variant.options.precision}"
         return _without_numbers("differs", f"precision differs ({asked}): no exact variant, whatever it is in float32")

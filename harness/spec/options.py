@@ -14,7 +14,7 @@ class Frozen(BaseModel):
 
 
 Fanout = Annotated[
-    tuple[Annotated[StrictInt, Field(ge=-1)], ...],
+    tuple[Annotated[StrictInt, Field(ge=-1, le=10**9)], ...],
     Field(strict=False, min_length=1, description="Neighbours per hop, seeds' hop first; -1 takes all."),
 ]
 
@@ -48,8 +48,8 @@ class Partition(Frozen):
     method: Literal["metis", "random", "fennel", "ldg"] = Field(
         "metis", description="fennel and ldg are not available in this version."
     )
-    parts: int = Field(64, ge=1, description="Number of parts.")
-    per_batch: int = Field(8, ge=1, description="Parts joined in one batch; edges between them are kept.")
+    parts: int = Field(64, ge=1, le=10**9, description="Number of parts.")
+    per_batch: int = Field(8, ge=1, le=10**9, description="Parts joined in one batch; edges between them are kept.")
 
 
 class Options(Frozen):
@@ -82,8 +82,8 @@ class Model(Frozen):
     )
     args: dict[str, Any] = Field(default_factory=dict, description="Keyword arguments of `class`.")
     layers: int = Field(2, ge=1, le=64, description="As many as `sampling.fanout` has hops.")
-    hidden: int = Field(64, ge=1, description="Width of the hidden layers.")
-    heads: int = Field(1, ge=1, description="Attention heads (gat).")
+    hidden: int = Field(64, ge=1, le=1_000_000, description="Width of the hidden layers.")
+    heads: int = Field(1, ge=1, le=1_000_000, description="Attention heads (gat).")
     dropout: float = Field(0.5, ge=0.0, lt=1.0, description="After each hidden layer; for gat on attention too.")
     norm: Literal["none", "batch", "layer"] = Field("none", description="After each hidden layer.")
 
@@ -101,13 +101,15 @@ class Model(Frozen):
 class Training(Frozen):
     """The optimiser's side."""
 
-    epochs: int = Field(60, ge=1, description="At most; see `patience`.")
-    batch_size: int = Field(1024, ge=1, description="Seeds in a mini-batch (`batching: neighbor`).")
+    epochs: int = Field(60, ge=1, le=1_000_000, description="At most; see `patience`.")
+    batch_size: int = Field(1024, ge=1, le=10**9, description="Seeds in a mini-batch (`batching: neighbor`).")
     lr: float = Field(0.003, gt=0.0, description="Learning rate of Adam.")
     weight_decay: float = Field(0.0, ge=0.0, description="L2 penalty, of Adam.")
-    patience: int | None = Field(None, ge=1, description="Epochs without a better selection before stopping.")
+    patience: int | None = Field(
+        None, ge=1, le=1_000_000, description="Epochs without a better selection before stopping."
+    )
     selection: Literal["best_val_loss", "best_val_accuracy", "last"] = Field(
         "best_val_loss", description="Which epoch is tested; by validation loss needs the fewest seeds."
     )
-    eval_every: int = Field(1, ge=1, description="Epochs between evaluations.")
+    eval_every: int = Field(1, ge=1, le=1_000_000, description="Epochs between evaluations.")
     clip: float | None = Field(None, gt=0.0, description="Global gradient norm to clip at, after unscaling.")

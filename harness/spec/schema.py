@@ -18,7 +18,10 @@ class Variant(Frozen):
     set: dict[str, Any] = Field(default_factory=dict, description="Options fixed in this variant.")
     grid: dict[str, list[Any]] = Field(default_factory=dict, description="Product of values, one variant each.")
     zip: dict[str, list[Any]] = Field(default_factory=dict, description="Parallel lists, one variant a position.")
-    exact: bool = Field(False, description="Mathematically equal to the baseline: parity is checked too.")
+    exact: bool = Field(
+        False,
+        description="Equal to the baseline but for rounding, which is checked: aggregation, checkpointing, features.*.",
+    )
     goal: Literal["speed", "memory"] = Field("speed", description="Which gain an accept needs.")
     description: str = Field("", description="For readers; changes nothing.")
 
@@ -63,7 +66,7 @@ class Seeds(Frozen):
         10,
         20,
     )
-    first: int = Field(0, ge=0, description="First seed; fresh seeds start elsewhere.")
+    first: int = Field(0, ge=0, le=10**9, description="First seed; fresh seeds start elsewhere.")
 
     _check = field_validator("looks")(classmethod(lambda cls, v: _increasing(v)))
 
@@ -85,10 +88,10 @@ class Timing(Frozen):
         tuple[Annotated[StrictInt, Field(ge=4, le=100, multiple_of=2)], ...],
         Field(strict=False, min_length=1),
     ] = (4, 6, 8, 12)
-    warmup_epochs: int = Field(2, ge=1, description="Epochs before the clock starts.")
-    epochs: int = Field(5, ge=2, description="Steady-state epochs timed in each process.")
-    threads: int | None = Field(None, ge=1, description="Default: all that the machine grants.")
-    max_repeats: int = Field(3, ge=0, description="Blocks repeated because the machine was loaded, at most.")
+    warmup_epochs: int = Field(2, ge=1, le=1_000_000, description="Epochs before the clock starts.")
+    epochs: int = Field(5, ge=2, le=1_000_000, description="Steady-state epochs timed in each process.")
+    threads: int | None = Field(None, ge=1, le=10_000, description="Default: all that the machine grants.")
+    max_repeats: int = Field(3, ge=0, le=10_000, description="Blocks repeated because the machine was loaded, at most.")
 
     _check = field_validator("looks")(classmethod(lambda cls, v: _increasing(v)))
 
@@ -96,8 +99,10 @@ class Timing(Frozen):
 class Limits(Frozen):
     """What one run may take before it is stopped and recorded."""
 
-    time_s: float = Field(3600.0, gt=0.0, description="Seconds a run may take.")
-    memory_mb: float | None = Field(None, gt=0.0, description="Megabytes a run may add to its process; CPU only.")
+    time_s: float = Field(3600.0, gt=0.0, le=10**8, description="Seconds a run may take.")
+    memory_mb: float | None = Field(
+        None, gt=0.0, le=10**9, description="Megabytes a run may add to its process; CPU only."
+    )
 
 
 class Spec(Frozen):

@@ -21,6 +21,8 @@ from harness.spec.option_paths import (
 from harness.spec.schema import Variant
 from harness.spec.wording import Finding, Loc, explain, shown
 
+EXACT = ("aggregation", "checkpointing", "features.")  # what changes how, and not what, a run computes
+
 
 def check_settings(settings: Settings, patch: dict[str, Any] | None = None) -> list[tuple[str, str]]:
     """Contradictions between options, as (dotted path, message); empty where there are none.
@@ -72,6 +74,7 @@ def check_variants(variants: dict[str, Variant], base: Settings, exact_base: boo
             message = f"`{key}` is a name the harness uses itself ({', '.join(RESERVED)}); choose another"
             findings.append(Finding(("variants", key), message, at_key=True))
         own = [*_lists(key, variant), *_paths(key, variant)]
+        findings += [] if own else _exact(key, variant)
         own += [] if own else _values(key, variant, sections)
         findings += own
         if own:
@@ -117,6 +120,19 @@ def _paths(key: str, variant: Variant) -> list[Finding]:
                 found.append(Finding(loc, f"given in `{seen[path]}` of this variant already; keep one", at_key=True))
             seen.setdefault(path, kind)
     return found
+
+
+def _exact(key: str, variant: Variant) -> list[Finding]:
+    """`exact: true` on an option that changes what is computed; the parity check sees one batch and not all of that."""
+    paths = [path for kind in ("set", "grid", "zip") for path in getattr(variant, kind)]
+    inexact = [path for path in paths if not any(path == e or (e[-1] == "." and path.startswith(e)) for e in EXACT)]
+    if not variant.exact or not inexact:
+        return []
+    message = (
+        f"`{key}` changes {', '.join(inexact)} and cannot be exact: remove `exact: true`; "
+        "aggregation, checkpointing and features.* alone can be exact"
+    )
+    return [Finding(("variants", key, "exact"), message)]
 
 
 def _values(key: str, variant: Variant, sections: dict[str, Tree]) -> list[Finding]:

@@ -315,7 +315,6 @@ def test_ogb_wished_where_it_is_not_installed(plan_of: PlanOf, machine: Machine)
     ("lines", "warning"),
     [
         ("variants: {a: {set: {precision: fp16}}, b: {set: {precision: fp16}}}", "a and b are the same options"),
-        ("variants: {a: {set: {precision: fp16}, exact: true}}", "a: exact is claimed, but precision changes"),
         ("seeds: {looks: [3]}\nvariants: {a: {set: {precision: fp16}}}", "at most 3 pairs"),
         ("training: {epochs: 5, patience: 5}\nvariants: {a: {set: {precision: fp16}}}", "early stopping never happens"),
         ("variants: {a: {set: {sampling.method: labor}}}", "every variant is skipped"),

@@ -25,15 +25,15 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield prepare(Synthetic(source="synthetic", nodes=200, classes=3, features=8, split=split), "g", ".")
 
 
-def _parity(graph: Path, reference=None, variant=None, conv="sage", hidden=(8, 8)) -> Parity:
+def _parity(graph: Path, reference=None, variant=None, conv="sage", hidden=(8, 8), lr=(0.01, 0.01)) -> Parity:
     threads = torch.get_num_threads()
     requests = [
         RunRequest(
             run_id="r", cell_id="c", purpose="quality", seed=1, graph_path=str(graph), spec_dir=str(graph),
-            model=Model(conv=conv, hidden=width, norm="batch"), training=Training(batch_size=32), device="cpu",
+            model=Model(conv=conv, hidden=width, norm="batch"), training=Training(batch_size=32, lr=rate), device="cpu",
             options=Options.model_validate({"sampling": {"fanout": [4, 3]}, **(patch or {})}), threads=1,
         )
-        for patch, width in zip((reference, variant), hidden, strict=True)
+        for patch, width, rate in zip((reference, variant), hidden, lr, strict=True)
     ]  # fmt: skip
     try:
         return run_parity(*requests, lambda _: None)
@@ -92,6 +92,11 @@ def test_another_model_is_not_exact(graph):
     found = _parity(graph, hidden=(8, 16))
     assert found.state == "differs"
     assert "models differ" in found.note
+
+
+def test_another_training_is_not_exact_although_one_batch_is_equal(graph):
+    found = _parity(graph, lr=(0.01, 0.02))
+    assert (found.state, found.note) == ("differs", "training differs (lr), so the variant is not exact")
 
 
 def test_both_in_half_precision_are_compared_in_float32(graph):

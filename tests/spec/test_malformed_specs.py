@@ -244,6 +244,23 @@ MISTAKES = {
         ("given in `set`", "keep one"),
     ),
     "nothing in a variant": Mistake(8, "  p: {exact: true}", "p", "variants.p", ("needs `set`, `grid` or `zip`",)),
+    "epochs without end": Mistake(
+        5, "training: {epochs: 100000000000}", "1000", "training.epochs", ("100000000000", "at most 1000000")
+    ),
+    "exact in training": Mistake(
+        8,
+        "  p: {set: {training.lr: 0.1, features.cache_ratio: 0.1}, exact: true}",
+        "true",
+        "variants.p.exact",
+        ("`p` changes training.lr and cannot be exact", "remove `exact: true`", "aggregation, checkpointing"),
+    ),
+    "exact in a grid": Mistake(
+        8,
+        "  p: {grid: {precision: [fp16], sampling.method: [fixed]}, exact: true}",
+        "true",
+        "variants.p.exact",
+        ("`p` changes precision, sampling.method and cannot be exact",),
+    ),
     "changes nothing": Mistake(
         8, "  p: {set: {precision: fp32}}", "fp32", "variants.p.set.precision", ("`p` changes nothing", "leave it out")
     ),
