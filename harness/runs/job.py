@@ -64,7 +64,7 @@ def run_variant(
     """
     meta = open_graph(graph_path).meta
     with (
-        lease_device(plan.device, progress) as device,
+        lease_device(plan.device, lambda line: progress(f"{plan.cell.name}: {line}")) as device,
         ForkServer(plan.quality_threads, device, engine) as server,
     ):
         job = _Job(plan, graph_path, meta, RecordStore(results / "runs", progress), server, device, progress)
@@ -134,7 +134,7 @@ class _Job:
                 self.progress(f"{cell.name}: {MAX_FAILURES} runs failed; its other seeds are not run")
                 return
             request = self._request(cell, seed)
-            there = self._stands(request.run_id)
+            made: list[Record] = []
             records[seed] = run_one(
                 request,
                 store=self.store,
@@ -142,10 +142,12 @@ class _Job:
                 limits=self.plan.limits,
                 estimated_bytes=cell.estimate.memory_bytes,
                 data={"fingerprint": self.meta.fingerprint},
-                say=self.progress,
+                say=lambda line: self.progress(f"{self.plan.cell.name}: {line}"),
+                name=cell.name,
+                made=made.append,
             )
             self.remaining.saw(records[seed])
-            if not there:
+            if made:
                 self._tell(cell, records[seed], seeds)
 
     def _tell(self, cell: Cell, record: Record, seeds: list[int]) -> None:

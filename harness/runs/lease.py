@@ -21,6 +21,7 @@ from typing import Literal
 from filelock import FileLock, Timeout
 
 from harness.plan.machine import probe
+from harness.runs.parent import check_parent, wait_for_lock
 from harness.spec.errors import InputError, Problem
 from harness.spec.places import cache_root
 
@@ -94,6 +95,7 @@ def lease_one(ids: list[str], say: Say, poll_s: float = 0.5) -> Iterator[str]:
         if not said:
             say(f"waiting for a GPU: other jobs use {'the only one' if len(ids) == 1 else f'all {len(ids)}'}")
             said = True
+        check_parent()
         time.sleep(poll_s)
 
 
@@ -104,8 +106,8 @@ def alone_on_machine(say: Say) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        say("waiting: another timing job has this machine")
-        lock.acquire(poll_interval=0.2)
+        say("waiting for the machine: another timing job has it")
+        wait_for_lock(lock, poll_s=0.2)
     try:
         yield
     finally:

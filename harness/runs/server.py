@@ -18,6 +18,7 @@ Replies:   ``{"event": "ready", "environment"}``, ``{"event": "started", "pid", 
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import gc
 import importlib
@@ -54,7 +55,8 @@ class _Parent:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the supervisor's to handle
 
     def say(self, **reply: Any) -> None:
-        os.write(self._replies, (json.dumps(reply) + "\n").encode())
+        with contextlib.suppress(BrokenPipeError):  # the supervisor is gone; stdin, closed too, will say so
+            os.write(self._replies, (json.dumps(reply) + "\n").encode())
 
     def serve(self) -> None:
         """Fork a child for each request until the supervisor closes the pipe."""

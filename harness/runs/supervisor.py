@@ -23,20 +23,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import psutil
 from filelock import Timeout
 
 from harness.records.record import Memory, Record, Status
 from harness.records.store import RecordStore
 from harness.runs.failure import speaks_of_no_memory
 from harness.runs.lease import CPU, Device
+from harness.runs.parent import GLANCE_S, check_parent, wait_for_lock
 from harness.runs.process import anonymous_bytes, cgroup_oom_kills, signal_name
 from harness.runs.request import Outcome, RunRequest
 from harness.spec.schema import Limits
 
 MEGABYTE = 10**6
 _WATCH_S = 0.05  # between readings of a child's memory, where a limit is set
-_GLANCE_S = 1.0  # between looks at whether Snakemake is still there
 _LOG_TAIL = 4096
 _THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -113,7 +112,6 @@ class ForkServer:
         self._pending = b""
         self._scratch = Path()
         self._calls = 0
-        self._snakemake = _snakemake_above()
 
     def __enter__(self) -> ForkServer:
         return self
@@ -166,7 +164,7 @@ class ForkServer:
             ServerFault: the server ended.
             KeyboardInterrupt: passed on after the child has been stopped.
         """
-        self._check_parent()
+        check_parent()
         self.start()
         self._calls += 1
         result, phases = self._scratch / f"{self._calls}.json", self._scratch / f"{self._calls}.phases"
@@ -215,11 +213,11 @@ class ForkServer:
         try:
             while True:
                 left = deadline - time.monotonic() if stopped is None else 10.0
-                watch = _WATCH_S if memory is not None and stopped is None else _GLANCE_S
+                watch = _WATCH_S if memory is not None and stopped is None else GLANCE_S
                 ended = self._wait("ended", max(0.0, min(left, watch)))
                 if ended is not None:
                     return ended["code"], stopped
-                self._check_parent()
+                check_parent()
                 if stopped is None:
                     stopped = _over_a_limit(pid, deadline, limits, memory, started["anonymous_bytes"])
                     if stopped is not None:
@@ -236,7 +234,7 @@ class ForkServer:
         replies = self._process.stdout.fileno()
         until = None if seconds is None else time.monotonic() + seconds
         while b"\n" not in self._pending:
-            left = _GLANCE_S if until is None else max(0.0, until - time.monotonic())
+            left = GLANCE_S if until is None else max(0.0, until - time.monotonic())
             ready, _, _ = select.select([replies], [], [], left)
             if ready:
                 more = os.read(replies, 1 << 16)
@@ -246,7 +244,7 @@ class ForkServer:
             elif until is not None:
                 return None
             else:
-                self._check_parent()
+                check_parent()
         line, _, self._pending = self._pending.partition(b"\n")
         reply: dict[str, Any] = json.loads(line)
         if reply["event"] != event:
@@ -270,11 +268,6 @@ class ForkServer:
         when = "while it imported the engine; see the traceback above" if event == "ready" else "before its time"
         raise ServerFault(f"the fork server {how} {when}")
 
-    def _check_parent(self) -> None:
-        """End when the Snakemake that started this job is gone: nobody waits for what it would make."""
-        if self._snakemake is not None and os.getppid() != self._snakemake:
-            raise SystemExit("the Snakemake that started this job has ended; stopped")
-
 
 def run_one(
     request: RunRequest,
@@ -285,6 +278,8 @@ def run_one(
     estimated_bytes: int | None = None,
     data: Mapping[str, Any] | None = None,
     say: Callable[[str], None] = lambda line: None,
+    name: str = "",
+    made: Callable[[Record], None] = lambda record: None,
 ) -> Record:
     """The record of this run: the one that is there, else the run is made, once, whoever else wants it.
 
@@ -295,6 +290,8 @@ def run_one(
         estimated_bytes: the plan's estimate of its memory, kept beside the peak.
         data: what the record says of the data where the run did not come to say it (``fingerprint``).
         say: called with a line if another job is making this run and is waited for.
+        name: what that line calls the cell; its id if empty.
+        made: called with the record if it was made here, and neither found nor waited for.
 
     Raises:
         ServerFault: the fork server failed. No record is written.
@@ -307,13 +304,14 @@ def run_one(
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        say(f"waiting: another job runs {request.run_id}")
-        lock.acquire(poll_interval=0.1)
+        say(f"waiting for {name or request.cell_id} seed {request.seed}, which another job is training")
+        wait_for_lock(lock, poll_s=0.1)
     try:
         record = standing(store, request.run_id, limits)
         if record is None:
             record = _make(request, store, server, limits, estimated_bytes, dict(data or {}))
             store.write(record)
+            made(record)
         return record
     finally:
         lock.release()
@@ -448,15 +446,6 @@ def _environment(threads: int, device: Device) -> dict[str, str]:
         "CUDA_VISIBLE_DEVICES": device.visible,
         "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # or asking for a GPU would make a context, which no fork survives
     }
-
-
-def _snakemake_above() -> int | None:
-    """Pid of the Snakemake that started this process by `exec`, None if it was started otherwise."""
-    try:
-        parent = psutil.Process(os.getppid())
-        return parent.pid if any(Path(word).name == "snakemake" for word in parent.cmdline()[:4]) else None
-    except psutil.Error:
-        return None
 
 
 def _now() -> str:

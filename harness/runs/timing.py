@@ -20,6 +20,7 @@ from harness.records.store import RecordStore
 from harness.runs.job import Progress, make_request, to_stderr
 from harness.runs.lease import Device, alone_on_machine, lease_device
 from harness.runs.load import PATIENCE_S, OtherLoad, too_loaded, wait_for_quiet
+from harness.runs.parent import check_parent
 from harness.runs.remaining import Remaining
 from harness.runs.supervisor import ENGINE, Engine, ForkServer, run_one
 
@@ -62,9 +63,13 @@ def time_variant(
         ServerFault: a fault of the harness.
     """
     meta = open_graph(graph_path).meta
+
+    def say(line: str) -> None:
+        progress(f"{plan.cell.name}: {line}")
+
     with (
-        alone_on_machine(progress),
-        lease_device(plan.device, progress) as device,
+        alone_on_machine(say),
+        lease_device(plan.device, say) as device,
         ForkServer(plan.timing_threads, device, engine) as server,
     ):
         server.start()  # its imports must not fall into the first block's time
@@ -129,6 +134,9 @@ class _Job:
     def reference(self) -> Cell:
         return self.plan.reference or self.plan.cell
 
+    def _say(self, line: str) -> None:
+        self.progress(f"{self.plan.cell.name}: {line}")
+
     def run(self, decide: Decide) -> None:
         self.repeats_left = self.plan.timing.max_repeats
         for index, ratios in enumerate(self.plan.timing.looks):
@@ -153,7 +161,7 @@ class _Job:
                 break
             self.repeats_left -= 1
             repeats += 1
-            self.progress(f"block {index + 1} is repeated: others kept {others:.1f} CPUs busy")
+            self._say(f"block {index + 1} is repeated: others kept {others:.1f} CPUs busy")
         processes = [_timed(arm, record) for arm, record in zip(ORDER, records, strict=True)]
         self.blocks.append(
             Block(index=index, processes=processes, other_load=round(others, 3), repeats=repeats, disturbed=loaded)
@@ -168,7 +176,8 @@ class _Job:
             _Failed: a process failed.
         """
         before = time.monotonic()
-        wait_for_quiet(self.plan.timing_threads, self.progress, self.patience_s)
+        wait_for_quiet(self.plan.timing_threads, self._say, self.patience_s)
+        check_parent()
         self.patience_s = max(0.0, self.patience_s - (time.monotonic() - before))
         load, records = OtherLoad(), []
         for position, arm in enumerate(ORDER):
@@ -201,7 +210,8 @@ class _Job:
             limits=self.plan.limits,
             estimated_bytes=cell.estimate.memory_bytes,
             data={"fingerprint": self.meta.fingerprint},
-            say=self.progress,
+            say=self._say,
+            name=cell.name,
         )
         self.remaining.saw(record)
         return record

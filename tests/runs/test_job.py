@@ -10,6 +10,7 @@ import pytest
 from harness.records.record import Record
 from harness.records.store import RecordStore
 from harness.runs import job as run_job
+from harness.runs import supervisor
 from harness.runs.job import run_variant
 from harness.runs.remaining import Remaining
 from harness.spec.errors import InputError
@@ -92,6 +93,26 @@ def test_the_same_job_again_trains_nothing_and_the_reference_is_shared(job, plan
     assert job(plan_of()) == first
     job(plan_of(hidden=48))
     assert trained()[6:] == ["48 0", "48 1", "48 2"]
+
+
+def test_a_run_that_another_job_makes_is_waited_for_and_not_told_again(job, plan_of, lines, tmp_path, monkeypatch):
+    done = job(plan_of())
+    records = tmp_path / "results" / "runs"
+    store, theirs = RecordStore(records), done.reference_runs[1].run_id
+    text = store.path(theirs).read_text()
+    store.path(theirs).unlink()
+    lines.clear()
+
+    def finish(lock, poll_s):
+        store.path(theirs).write_text(text)
+        lock_of_theirs.release()
+        lock.acquire()
+
+    lock_of_theirs = store.lock(theirs)
+    monkeypatch.setattr(supervisor, "wait_for_lock", finish)
+    with lock_of_theirs:
+        assert job(plan_of()) == done
+    assert lines == ["thin: waiting for baseline seed 1, which another job is training"]
 
 
 def test_a_removed_record_alone_is_made_again(job, plan_of, trained, tmp_path):

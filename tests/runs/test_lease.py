@@ -104,7 +104,7 @@ def test_one_timing_job_has_the_machine_and_the_next_says_that_it_waits():
         order.append("first")
     waiting.join(10)
     assert order == ["first", "second"]
-    assert said == ["waiting: another timing job has this machine"]
+    assert said == ["waiting for the machine: another timing job has it"]
 
 
 def test_a_killed_owner_frees_the_machine():

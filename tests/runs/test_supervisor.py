@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from harness.records.store import RecordStore
+from harness.runs.lease import alone_on_machine
 from harness.runs.supervisor import Engine, ForkServer, ServerFault, run_one
 from harness.spec.schema import Limits
 
@@ -259,6 +260,7 @@ def test_ctrl_c_stops_the_child_and_leaves_no_record(supervisor, store):
     _, said = process.communicate(timeout=20)
     assert process.returncode != 0
     assert b"KeyboardInterrupt" in said
+    assert b"BrokenPipe" not in said
     wait_for(lambda: all(gone(pid) for pid in pids.values()))
     assert list(store.root.glob("*.json")) == []
 
@@ -287,6 +289,24 @@ def test_a_job_ends_when_the_snakemake_that_started_it_is_killed(store, children
     snakemake.wait()
     wait_for(lambda: all(gone(pid) for pid in pids.values()))
     assert list(store.root.glob("*.json")) == []
+
+
+def test_a_job_that_waits_for_the_machine_ends_with_its_snakemake(locks, tmp_path):
+    (tmp_path / "wait.py").write_text(
+        "import os, sys, tempfile; tempfile.tempdir = sys.argv[1]\n"
+        "from harness.runs.lease import alone_on_machine\n"
+        "with alone_on_machine(lambda line: print(os.getpid(), flush=True)): print('held', flush=True)"
+    )
+    starter = tmp_path / "snakemake"
+    starter.write_text("import subprocess, sys; subprocess.run([sys.executable, *sys.argv[1:]])")
+    command = [sys.executable, str(starter), str(tmp_path / "wait.py"), str(locks)]
+    with alone_on_machine(lambda line: None):
+        snakemake = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        waiting = int(snakemake.stdout.readline())
+        snakemake.kill()
+        rest, _ = snakemake.communicate()
+        wait_for(lambda: gone(waiting))
+    assert rest == ""
 
 
 def test_an_engine_that_cannot_be_imported_is_a_fault(request_of, store, capfd):

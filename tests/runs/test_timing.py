@@ -118,7 +118,7 @@ def test_a_loaded_block_is_repeated_and_only_the_quiet_one_counts(job, plan_of, 
     result = job(plan_of(timing=looks))
     assert [(b.repeats, b.disturbed, b.other_load) for b in result.blocks] == [(1, False, 0.1), (0, False, 0.0)]
     assert len(result.log_ratios) == 4
-    assert lines[0] == "block 1 is repeated: others kept 1.0 CPUs busy"
+    assert lines[0] == "thin: block 1 is repeated: others kept 1.0 CPUs busy"
 
 
 def test_when_repeats_run_out_over_all_blocks_the_loaded_block_is_kept_and_marked(job, plan_of, others):
