@@ -72,7 +72,7 @@ def cell_id(
     Args:
         dataset: the section, or its ``dataset_section``; no machine's paths.
         device: the wish of the spec (auto, cpu, cuda); the device itself enters the run id.
-        model_source: SHA-256 of a custom model's source file; empty for our models.
+        model_source: SHA-256 of a custom model's source files; empty for our models.
     """
     section = dataset if isinstance(dataset, dict) else dataset_section(dataset)
     return digest(

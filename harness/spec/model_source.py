@@ -94,11 +94,60 @@ def _bound_names(body: list[ast.stmt]) -> tuple[set[str], bool]:
 
 
 def source_sha256(class_path: str, spec_dir: Path) -> str:
-    """Hash of the module's file: what an id holds of a model that the harness does not know.
+    """Hash of a model that the harness does not know, as an id holds it: its module and what that imports.
 
-    Modules that it imports in turn are not covered.
+    Of the imported modules, and those that they import in turn, the ones in the spec's folder or the present one count;
+    of a package all its files. Installed packages do not: their versions are no business of a model's source.
 
     Raises:
         SourceError: see ``source_of``.
     """
-    return hashlib.sha256(source_of(class_path, spec_dir).read_bytes()).hexdigest()
+    source = source_of(class_path, spec_dir)
+    own = hashlib.sha256(source.read_bytes()).hexdigest()
+    others = _imported(source, class_path.split(":")[0].split(".")[0], spec_dir)
+    if not others:
+        return own
+    lines = [f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for name, path in sorted(others.items())]
+    return hashlib.sha256("\n".join([own, *lines]).encode()).hexdigest()
+
+
+def _imported(source: Path, own_name: str, spec_dir: Path) -> dict[str, Path]:
+    """Files beside ``source`` that its import may read, by their path within the folder that Python finds them from."""
+    roots = list(dict.fromkeys([spec_dir.resolve(), Path.cwd().resolve()]))
+    found: dict[str, Path] = {}
+    names, seen = {own_name, *_top_level_imports(source)}, {"harness"}  # whose own version is in every id
+    while names:
+        name = names.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for root, path in _files_of(name, roots):
+            if path.resolve() != source.resolve():
+                found[path.relative_to(root).as_posix()] = path
+                names |= _top_level_imports(path)
+    return found
+
+
+def _files_of(name: str, roots: list[Path]) -> list[tuple[Path, Path]]:
+    """Files of a module, or of a whole package, with the root that it lies in; empty where it lies elsewhere."""
+    for root in roots:
+        spec = PathFinder.find_spec(name, [str(root)])
+        if spec is None:
+            continue
+        if spec.submodule_search_locations is not None:
+            return [(root, path) for path in sorted((root / name).rglob("*.py")) if path.is_file()]
+        return [(root, Path(spec.origin))] if spec.origin is not None else []
+    return []
+
+
+def _top_level_imports(source: Path) -> set[str]:
+    """First parts of the names that a file imports, anywhere in it; relative ones are in its package already."""
+    if source.suffix != ".py":
+        return set()
+    try:
+        nodes = list(ast.walk(ast.parse(source.read_bytes())))
+    except (SyntaxError, ValueError):
+        return set()
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    origins = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    return {name.split(".")[0] for name in plain | origins}

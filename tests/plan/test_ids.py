@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from harness.plan.ids import canonical, cell_id, dataset_id, run_id
 from harness.plan.model import Plan
 from harness.spec.dataset import Builtin, Files, Pyg, Split
+from harness.spec.model_source import source_sha256
 from harness.spec.option_paths import Settings, option_paths, patched, settings_of, tree_of
 from harness.spec.options import Model, Options, Training
 
@@ -155,6 +156,28 @@ def test_the_source_of_a_model_enters(tmp_path: Path, plan_of: PlanOf) -> None:
     assert before == plan_ids(plan_of(text))
     (tmp_path / "net.py").write_text("class Net: width = 2\n")
     assert set(plan_ids(plan_of(text)).values()).isdisjoint(before.values())
+
+
+def test_what_a_model_imports_from_beside_it_enters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "layers").mkdir()
+    files = {
+        "net.py": "import math\nimport torch\nfrom helper import x\nclass Net: pass\n",
+        "helper.py": "def x():\n    import layers.deep\n",
+        "layers/__init__.py": "",
+        "layers/deep.py": "from .width import WIDTH\n",
+        "layers/width.py": "WIDTH = 1\n",
+        "unrelated.py": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    seen = [source_sha256("net:Net", tmp_path)]
+    (tmp_path / "unrelated.py").write_text("changed = True\n")
+    assert source_sha256("net:Net", tmp_path) == seen[0]
+    for name in files.keys() - {"unrelated.py"}:
+        (tmp_path / name).write_text(files[name] + "# changed\n")
+        seen.append(source_sha256("net:Net", tmp_path))
+    assert len(set(seen)) == 6
 
 
 def test_a_changed_file_is_prepared_anew_and_keeps_its_cells(tmp_path: Path) -> None:
