@@ -58,7 +58,7 @@ def execute(request: RunRequest, report: Report) -> Outcome:
         found = run.measure(request, memory, report)
         counters = run.counters() | {"memory_method": memory.method} | _determinism()
     if counters["backward_passes"] and not counters["steps"]:
-        raise Diverged(f"none of {counters['backward_passes']} steps was made: their gradients were never finite")
+        raise Diverged(_no_step(counters))
     prove(request.options, request.model, counters)
     report("done")
     return Outcome(
@@ -157,6 +157,9 @@ def assemble(request: RunRequest, graph: Graph, device: torch.device) -> Assembl
 def batches_and_features(request: RunRequest, graph: Graph, device: torch.device) -> tuple[BatchPlan, FeatureStore]:
     """What feeds the model, by the request's options and seed."""
     home, ratio = request.options.features.home, request.options.features.cache_ratio
+    if ratio and not round(ratio * graph.num_nodes):
+        least = f"use at least {1 / graph.num_nodes:.2g}"
+        raise Unsupported(f"cache_ratio {ratio:g} of {graph.num_nodes} nodes caches none; {least}")
     batches = batches_of(graph, request.options, request.training, request.model.layers, request.seed)
     # what the cache is ordered by: a pass over all edges, spared where nothing is cached
     degree = source_degree(graph.indices, graph.num_nodes) if ratio else np.zeros(graph.num_nodes, dtype=np.int64)
@@ -170,6 +173,13 @@ def translated() -> Iterator[None]:
         yield
     except errors.Unsupported as error:
         raise Unsupported(str(error)) from error
+
+
+def _no_step(counters: dict[str, Any]) -> str:
+    made = f"none of {counters['backward_passes']} steps was made"
+    if counters["loss_scale"] is None:
+        return f"{made}: their gradients were never finite"
+    return f"{made}: the loss scale was still settling: train longer, or the gradients are not finite"
 
 
 def _joined(*parts: dict[str, Any]) -> dict[str, Any]:

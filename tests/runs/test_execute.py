@@ -14,7 +14,7 @@ from torch_geometric.nn import GCNConv
 
 from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph
-from harness.runs.execute import assemble, execute
+from harness.runs.execute import _no_step, assemble, execute
 from harness.runs.request import Diverged, Outcome, RunRequest, Unsupported
 from harness.runs.stages import NoClock
 from harness.spec.dataset import Pyg, Split, Synthetic
@@ -220,6 +220,18 @@ def test_clipping_reports_gradient_norms(graphs):
 def test_what_a_model_cannot_do_is_unsupported(graphs):
     with pytest.raises(Unsupported, match="gat"):
         _run(graphs["four"], {"aggregation": "spmm"}, model={"conv": "gat"})
+
+
+def test_a_loss_scale_that_never_settles_is_named_as_a_cause():
+    assert _no_step({"backward_passes": 4, "loss_scale": 2.0**12}) == (
+        "none of 4 steps was made: the loss scale was still settling: train longer, or the gradients are not finite"
+    )
+    assert "train longer" not in _no_step({"backward_passes": 4, "loss_scale": None})
+
+
+def test_a_cache_of_no_node_is_unsupported(graphs):
+    with pytest.raises(Unsupported, match=r"cache_ratio 1e-06 of \d+ nodes caches none; use at least 0\.\d+"):
+        _run(graphs["four"], {"features": {"cache_ratio": 1e-6}})
 
 
 def test_every_counter_is_documented(graphs):
