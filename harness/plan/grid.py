@@ -22,13 +22,14 @@ class Grid:
     A bad spec ends the process with its messages and exit code 2: this is the Snakefile's boundary to a person.
 
     Args:
-        spec: path of a spec that lives elsewhere (`--config spec=…`), or None.
+        spec: path of a spec that lives elsewhere (`--config spec=…`, of which Snakemake makes a number if it looks
+            like one), or None.
         results: folder of all results.
         specs: folder in which `results/<name>/…` looks for `<name>.yaml`.
     """
 
-    def __init__(self, spec: str | None, *, results: str, specs: str) -> None:
-        self._elsewhere = Path(spec) if spec else None
+    def __init__(self, spec: str | float | None, *, results: str, specs: str) -> None:
+        self._elsewhere = None if spec is None or spec == "" else Path(str(spec))
         self._results = Path(results)
         self._specs = Path(specs)
         self._plans: dict[str, Plan] = {}
