@@ -1,15 +1,15 @@
-"""The question a report answers, the answer in one sentence, and what remains unknown. Plain text, no markup."""
+"""The question a report answers, the answer in one sentence, and what it rests on. Plain text, no markup."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 from harness.plan.model import Plan
-from harness.reports.digits import decimals, fixed, shortened, with_interval
+from harness.reports.digits import fixed, shortened
 from harness.spec.dataset import Builtin, Files, Ogb, Pyg
 from harness.spec.schema import Gate
 from harness.verdicts.model import ComparisonVerdict, Verdict, Verdicts
-from harness.verdicts.wording import METRICS, plural
+from harness.verdicts.wording import METRICS, interval_text, plural, ratio_text
 
 ORDER: tuple[Verdict, ...] = ("accept", "enables", "inconclusive", "no-gain", "reject", "dnf", "skipped")
 MEANINGS: dict[Verdict, str] = {
@@ -110,23 +110,29 @@ def _listed(names: list[str]) -> str:
 
 
 def control_line(verdicts: Verdicts) -> str:
-    """The noise floor in one line."""
+    """The noise floor in one line, with what it leaves room for."""
     control = verdicts.control
-    if control.ratio is None:
+    if control.ratio is None or control.ci is None:
         return f"Control: {control.state}; {sentence(control.reason, capital=False)}"
-    measured = fixed(control.ratio, decimals(*(control.ci or (None, None)), 1.0))
-    return (
-        f"Control: {control.state}; {sentence(control.reason, capital=False)[:-1]} "
-        f"({measured} over {plural(control.blocks, 'block')})."
+    lower, upper = control.ci
+    measured = (
+        f"the baseline against itself: {ratio_text(control.ratio)} {interval_text(lower, upper)} "
+        f"over {plural(control.blocks, 'block')}"
     )
+    if lower > 1.0 or upper < 1.0:
+        return f"Control: {control.state}; {measured}, off 1.00: no gain can be accepted."
+    if control.state == "noisy" and control.smallest_gain is not None:
+        return f"Control: {control.state}; {measured}: only gains above {control.smallest_gain:.2f} can be accepted."
+    return f"Control: {control.state}; {measured}."
 
 
 def sentence(text: str, capital: bool = True) -> str:
-    """With a full stop, and a capital where it begins with a word rather than with a name."""
+    """With a full stop, and a capital where it begins with a word rather than with a name or an option's path."""
     text = text.strip()
     if not text:
         return ""
-    first = text[0].upper() if capital else text[0]
+    word = text.split()[0]
+    first = text[0].upper() if capital and word.rstrip(",;").isalpha() else text[0]
     return first + text[1:] + ("" if text[-1] in ".!?" else ".")
 
 
@@ -141,61 +147,6 @@ def resolution_line(verdicts: Verdicts) -> str:
         f"another test set of this size would move a difference by about {low:.2g} to {high:.2g} pp "
         "(one standard error), so every verdict is conditional on this one."
     )
-
-
-def unknowns(verdicts: Verdicts) -> list[str]:
-    """What the report cannot say, each in one sentence."""
-    found = []
-    if verdicts.control.state != "quiet":
-        found.append(f"Whether gains are real: {sentence(verdicts.control.reason, capital=False)}")
-    accepted = sum(c.verdict == "accept" for c in verdicts.comparisons)
-    if accepted > 1:
-        found.append(
-            sentence(verdicts.recommended_note)
-            or "Whether the accepted variants hold together: each was compared alone."
-        )
-    found += [sentence(warning) for warning in verdicts.warnings if warning != verdicts.control.reason]  # said above
-    for comparison in verdicts.comparisons:
-        if comparison.verdict not in ("dnf", "skipped", "enables"):
-            found += _open_questions(comparison, verdicts)
-    return found
-
-
-def _open_questions(comparison: ComparisonVerdict, verdicts: Verdicts) -> list[str]:
-    found = []
-    accuracy = comparison.accuracy
-    if accuracy is not None and accuracy.state == "inconclusive":
-        found.append(f"{comparison.variant}: {more_seeds(comparison, verdicts)}")
-    elif accuracy is not None and accuracy.state == "invalid":
-        found.append(
-            f"{comparison.variant}: {metric(verdicts.gate)} is not judged, with {comparison.n_pairs} complete pairs "
-            f"of the {verdicts.looks[0]} that the first look needs."
-        )
-    measured = comparison.memory if comparison.goal == "memory" else comparison.speed
-    what = "memory saving" if comparison.goal == "memory" else "speed-up"
-    if measured.ratio is None:
-        found.append(f"{comparison.variant}: its {what} was not measured.")
-    elif measured.state == "unknown":
-        found.append(
-            f"{comparison.variant}: whether its {what} of {with_interval(measured.ratio, measured.ci)} is real, "
-            f"after {plural(comparison.speed.blocks, 'block')}."
-        )
-    return found
-
-
-def more_seeds(comparison: ComparisonVerdict, verdicts: Verdicts) -> str:
-    """What it would take to decide an undecided accuracy."""
-    accuracy = comparison.accuracy
-    if accuracy is None:
-        return "no pairs"
-    state = f"{metric(verdicts.gate)} undecided after {plural(accuracy.look or comparison.n_pairs, 'pair')}"
-    if accuracy.more_seeds is None:
-        return f"{state}; more seeds would hardly decide it (over 200, or on the limit)."
-    failing = accuracy.delta_pp is not None and accuracy.delta_pp < -verdicts.gate.max_drop_pp
-    text = f"{state}; about {accuracy.more_seeds} more would {'show the failure' if failing else 'decide'} (rough)"
-    if (accuracy.look or comparison.n_pairs) + accuracy.more_seeds > verdicts.looks[-1]:
-        return f"{text}, which is beyond the last look and takes a new spec with fresh seeds."
-    return f"{text}."
 
 
 def short_reasons(comparisons: list[ComparisonVerdict], width: int = 200) -> list[str]:

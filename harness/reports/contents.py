@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.plan.model import Plan
 from harness.records.results import TimingResult, VariantResult
-from harness.reports.answer import MEANINGS, ORDER, answer, control_line, question, resolution_line, sentence, unknowns
+from harness.reports.answer import MEANINGS, ORDER, answer, control_line, question, resolution_line, sentence
 from harness.reports.details import (
     Facts,
     Failure,
@@ -22,9 +22,11 @@ from harness.reports.details import (
     value_text,
 )
 from harness.reports.drawing import Figure
-from harness.reports.tables import headings, verdict_cells
+from harness.reports.open_questions import open_questions
+from harness.reports.tables import headings, reference_cells, verdict_cells
 from harness.verdicts.model import ComparisonVerdict, Verdict, Verdicts
 
+ANCHOR_LABELS = ("mean", "epoch", "peak memory")
 PAIR_HEADINGS = ("seed", "reference", "variant", "Δ, pp", "counted")
 REFERENCE_HEADINGS = ("reference", "runs", "mean", "spread over seeds (sd)", "failed")
 FAILURE_HEADINGS = ("variant", "run", "status", "reason")
@@ -51,12 +53,13 @@ class Contents:
     question: str
     answer: str
     headings: list[str]
+    anchors: list[list[str]]  # of the references, above the rows
     rows: list[list[str]]
     meanings: list[tuple[Verdict, str]]
     control: str
     control_state: str
     resolution: str
-    unknowns: list[str]
+    open_questions: list[str]
     figures: Sequence[Figure]
     details: list[VariantDetails]
     references: list[list[str]]
@@ -82,12 +85,13 @@ def contents_of(
         question=question(plan, verdicts),
         answer=answer(verdicts),
         headings=headings(verdicts.gate),
+        anchors=reference_cells(verdicts),
         rows=[verdict_cells(c, verdicts.gate) for c in verdicts.comparisons],
         meanings=[(v, MEANINGS[v]) for v in ORDER if v in present],
         control=control_line(verdicts),
         control_state=verdicts.control.state,
         resolution=resolution_line(verdicts),
-        unknowns=unknowns(verdicts),
+        open_questions=open_questions(verdicts),
         figures=drawn,
         details=[_details(c, verdicts) for c in verdicts.comparisons],
         references=reference_rows(verdicts),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from harness.reports.contents import FAILURE_HEADINGS, Contents
 from harness.reports.escaping import latex
+from harness.reports.open_questions import HEADING, NONE
 from harness.reports.tables import latex_table
 
 _PREAMBLE = r"""% Needs booktabs, longtable, array and geometry, which every TeX distribution has.
@@ -28,17 +29,17 @@ _FAILURE_COLUMNS = r"L{52mm}L{32mm}lL{130mm}"
 
 
 def latex_document(contents: Contents) -> str:
-    """The answer, the verdict table with its legend, what is not known, and what was skipped or failed."""
+    """The answer, the verdict table with its legend, warnings and open questions, and what was skipped or failed."""
     parts = [
         rf"\section*{{{latex(contents.spec, breakable=True)}}}",
         latex(contents.question, breakable=True),
         rf"\textbf{{{latex(contents.answer, breakable=True)}}}",
-        latex_table(contents.headings, contents.rows, _VERDICT_COLUMNS, _caption(contents)),
+        latex_table(contents.headings, [*contents.anchors, *contents.rows], _VERDICT_COLUMNS, _caption(contents)),
         _paragraphs([f"{verdict}: {meaning}" for verdict, meaning in contents.meanings]),
         latex(contents.control, breakable=True),
         latex(contents.resolution),
-        r"\subsection*{What is not known}",
-        _paragraphs(contents.unknowns) or "Nothing that was asked is left open.",
+        rf"\subsection*{{{HEADING}}}",
+        _paragraphs(contents.open_questions) or NONE,
         r"\subsection*{How it was measured}",
         _paragraphs(contents.method),
     ]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from harness.reports.contents import FAILURE_HEADINGS, REFERENCE_HEADINGS, Contents, VariantDetails
 from harness.reports.drawing import Figure
 from harness.reports.escaping import code, markdown
+from harness.reports.open_questions import HEADING, NONE
 from harness.reports.tables import markdown_table
 
 
@@ -17,11 +18,11 @@ def markdown_document(contents: Contents) -> str:
         markdown(contents.description),
         markdown(contents.question),
         f"**{markdown(contents.answer)}**",
-        markdown_table(contents.headings, contents.rows),
+        markdown_table(contents.headings, [*contents.anchors, *contents.rows]),
         _list([f"**{verdict}**: {markdown(meaning)}" for verdict, meaning in contents.meanings]),
         f"{markdown(contents.control)}\n\n{markdown(contents.resolution)}",
-        "## What is not known",
-        _list([markdown(line) for line in contents.unknowns]) or "Nothing that was asked is left open.",
+        f"## {HEADING}",
+        _list([markdown(line) for line in contents.open_questions]) or NONE,
         "## Figures",
         *[_figure(figure) for figure in contents.figures],
         "## References",

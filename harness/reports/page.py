@@ -6,8 +6,9 @@ import re
 from dataclasses import asdict
 
 from harness import __version__
-from harness.reports.contents import PAIR_HEADINGS, REFERENCE_HEADINGS, Contents
+from harness.reports.contents import ANCHOR_LABELS, PAIR_HEADINGS, REFERENCE_HEADINGS, Contents
 from harness.reports.escaping import clean
+from harness.reports.open_questions import HEADING, NONE
 
 _OPEN_UP_TO = 8  # variants whose details stand open at first
 
@@ -36,6 +37,9 @@ def page(contents: Contents) -> str:
         stylesheet=Markup(stylesheet),
         open_details=len(contents.details) <= _OPEN_UP_TO,
         pair_headings=PAIR_HEADINGS,
+        anchor_labels=ANCHOR_LABELS,
         reference_headings=REFERENCE_HEADINGS,
+        open_heading=HEADING,
+        nothing_open=NONE,
         version=__version__,
     )

@@ -10,13 +10,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import statistics
 from collections.abc import Callable, Sequence
 
 from harness.reports import escaping
 from harness.reports.answer import metric
-from harness.reports.digits import MOST_DECIMALS, ratio_with_interval, with_interval
+from harness.reports.digits import MOST_DECIMALS, bytes_text, ratio_with_interval, seconds_text, with_interval
 from harness.spec.schema import Gate
 from harness.verdicts.model import ComparisonVerdict, Verdicts
+from harness.verdicts.wording import plural
 
 _EXACT_TO = 9  # decimals of percentage points: equal means differ by 1e-10 of them in floating point
 
@@ -46,6 +48,33 @@ def verdict_cells(comparison: ComparisonVerdict, gate: Gate) -> list[str]:
         comparison.verdict,
         comparison.reason,
     ]
+
+
+def reference_cells(verdicts: Verdicts) -> list[list[str]]:
+    """Rows by `headings` for what the variants are compared with, so that a difference has something to differ from.
+
+    The baseline, and each reference that has no row of its own: mean of the metric in per cent, median seconds of an
+    epoch and median peak of the timing processes, which are each the median over the comparisons.
+    """
+    compared = {c.variant for c in verdicts.comparisons}
+    rows = []
+    for reference in verdicts.references:
+        if reference.name in compared:
+            continue
+        against = [c for c in verdicts.comparisons if c.reference == reference.name]
+        epochs = [c.speed.reference_epoch_s for c in against if c.speed.reference_epoch_s is not None]
+        peaks = [c.memory.reference_bytes for c in against if c.memory.reference_bytes is not None]
+        rows.append(
+            [
+                reference.name,
+                "–" if reference.mean is None else f"{100.0 * reference.mean:.2f} %",
+                f"{seconds_text(statistics.median(epochs))} an epoch" if epochs else "–",
+                bytes_text(statistics.median(peaks)) if peaks else "–",
+                "reference",
+                f"mean of {plural(reference.n, 'run')}; median epoch and peak memory",
+            ]
+        )
+    return rows
 
 
 def accuracy_text(comparison: ComparisonVerdict, gate: Gate, most: int = MOST_DECIMALS) -> str:

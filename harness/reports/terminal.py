@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from rich.console import Console
@@ -10,13 +13,14 @@ from rich.text import Text
 
 from harness.plan.estimate import cost
 from harness.plan.model import CONTROL, Cell, Plan
-from harness.reports.answer import answer, control_line, metric, resolution_line, short_reasons, unknowns
+from harness.reports.answer import answer, control_line, metric, resolution_line, short_reasons
 from harness.reports.details import patch_text
-from harness.reports.digits import bytes_text, decimals, fixed, seconds_text, shortened, shortened_apart
+from harness.reports.digits import bytes_text, decimals, seconds_text, shortened, shortened_apart
 from harness.reports.escaping import clean
-from harness.reports.tables import accuracy_text, speed_text
+from harness.reports.open_questions import HEADING, open_questions
+from harness.reports.tables import accuracy_text, reference_cells, speed_text
 from harness.verdicts.model import ComparisonVerdict, Verdicts
-from harness.verdicts.wording import plural
+from harness.verdicts.wording import plural, ratio_text
 
 STYLES = {
     "accept": "bold green",
@@ -29,11 +33,12 @@ STYLES = {
 }
 _SHORTEST_NAME = 10
 _MOST_LINES = 12  # of reasons and of open questions; the page has them all
+_MOST_NAMES = 8  # in one line
 _ASCII = str.maketrans({"−": "-", "–": "-", "—": "-", "…": "~", "×": "x", "Δ": "d", "α": "alpha", "≤": "<=", "≥": ">="})
 
 
 def verdict_table(verdicts: Verdicts, console: Console, folder: Path | None = None) -> None:
-    """Print the verdicts: table, answer, control, what is not known, and where the report is.
+    """Print the verdicts: table with the references on top, answer, control, what is open, and where the report is.
 
     Args:
         verdicts: as analysed.
@@ -42,18 +47,19 @@ def verdict_table(verdicts: Verdicts, console: Console, folder: Path | None = No
     """
     heading = f"{verdicts.spec} on {verdicts.device}" if verdicts.device else verdicts.spec
     _say(console, heading, style="bold")
+    anchors = [row[:5] for row in reference_cells(verdicts)]
     _print_table(
         console,
         ["variant", f"Δ {metric(verdicts.gate)} pp [CI]", "speed-up [CI]", "memory", "verdict"],
-        [_row(c, verdicts) for c in verdicts.comparisons],
-        styles=[STYLES[c.verdict] for c in verdicts.comparisons],
+        [*anchors, *(_row(c, verdicts) for c in verdicts.comparisons)],
+        styles=["dim"] * len(anchors) + [STYLES[c.verdict] for c in verdicts.comparisons],
     )
     _say(console, answer(verdicts), style="bold")
     _say(console, control_line(verdicts), style="" if verdicts.control.state == "quiet" else "yellow")
     _say(console, resolution_line(verdicts))
     explained = [c for c in verdicts.comparisons if c.verdict not in ("accept", "inconclusive")]
     _list(console, "Why", short_reasons(explained))
-    _list(console, "Not known", unknowns(verdicts))
+    _list(console, HEADING, open_questions(verdicts, _MOST_NAMES))
     if folder is not None:
         console.print()
         _say(console, f"Report: {folder / 'report.html'}", fold=False)
@@ -66,7 +72,7 @@ def _row(comparison: ComparisonVerdict, verdicts: Verdicts) -> list[str]:
         comparison.variant,
         accuracy_text(comparison, gate, most=2),
         speed_text(comparison, gate, most=2),
-        fixed(memory.ratio, places),
+        "–" if memory.ratio is None else ratio_text(memory.ratio, places),
         comparison.verdict,
     ]
 
@@ -79,15 +85,19 @@ def plan_table(plan: Plan, console: Console) -> None:
     timed = [*(c.variant for c in plan.comparisons), CONTROL]
     _say(
         console,
-        f"{plural(len(plan.comparisons), 'comparison')}; {plan.runs_min} to {plan.runs_max} quality runs "
-        f"({looks[0]} to {looks[-1]} seeds, {plural(plan.quality_threads, 'thread')} each); "
-        f"{plural(len(timed), 'timing job')} of {blocks[0]} to {blocks[-1]} blocks, four processes a block, "
+        f"{plural(len(plan.comparisons), 'comparison')}; {_span(plan.runs_min, plan.runs_max, 'quality run')} "
+        f"({_span(looks[0], looks[-1], 'seed')}, {plural(plan.quality_threads, 'thread')} each); "
+        f"{plural(len(timed), 'timing job')} of {_span(blocks[0], blocks[-1], 'block')}, four processes a block, "
         f"{plural(plan.timing_threads, 'thread')} each.",
     )
     _say(console, _cost_text(plan))
     _say(console, _memory_text(plan))
     _list(console, f"Skipped ({len(plan.skipped)})", _skip_reasons(plan), most=None)
     _list(console, "Warnings", plan.warnings, most=None)
+
+
+def _span(least: int, most: int, noun: str) -> str:
+    return plural(most, noun) if least == most else f"{least} to {plural(most, noun)}"
 
 
 def _cell_row(cell: Cell) -> list[str]:
@@ -104,12 +114,20 @@ def _cost_text(plan: Plan) -> str:
     """Training and timing of all jobs, one after the other; a rough guess, and only where each cell has one."""
     found = cost(plan)
     if found is None:
-        return "Cost: not known before the data set's size is."
-    low, high = found.quality_min_s + found.timing_min_s, found.quality_max_s + found.timing_max_s
+        return f"Cost: {_unknown(plan)}"
+    seconds = found.quality_min_s + found.timing_min_s, found.quality_max_s + found.timing_max_s
+    span = " to ".join(dict.fromkeys(seconds_text(_rough(s)) for s in seconds))
     return (
-        f"Cost: about {seconds_text(_rough(low))} to {seconds_text(_rough(high))} of training and timing, one job "
-        "after the other (a rough guess; evaluation comes on top)."
+        f"Cost: about {span} of training and timing, one job after the other (a rough guess; evaluation comes on top)."
     )
+
+
+def _unknown(plan: Plan) -> str:
+    """Why there is no estimate, and what gives one."""
+    if any(cell.model.class_path is not None for cell in plan.cells.values()):
+        return "not known for a network of your own."
+    spec = shlex.quote(plan.spec_path)
+    return f"not known before the data set's size is; run `harness prepare {spec}`."
 
 
 def _rough(seconds: float) -> float:
@@ -119,7 +137,7 @@ def _rough(seconds: float) -> float:
 def _memory_text(plan: Plan) -> str:
     known = {n: c.estimate.memory_bytes for n, c in plan.cells.items() if c.estimate.memory_bytes is not None}
     if not known:
-        return "Memory: not known before the data set's size is."
+        return f"Memory: {_unknown(plan)}"
     name = max(known, key=lambda n: known[n])
     return f"Memory: at most about {bytes_text(known[name])} a run ({shortened(clean(name), 40)})."
 
@@ -131,7 +149,7 @@ def _skip_reasons(plan: Plan) -> list[str]:
 def _print_table(
     console: Console, header: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] = ()
 ) -> None:
-    """Columns as wide as their cells; names, and a column `changes`, give way to the others and are cut inside.
+    """Columns as wide as their cells; where there is no room, names are cut inside and a column `changes` is wrapped.
 
     Args:
         console: where to.
@@ -146,15 +164,28 @@ def _print_table(
     for left, i in enumerate(elastic):
         widths[i] = min(widths[i], max(spare // (len(elastic) - left), _SHORTEST_NAME))
         spare -= widths[i]
-        columns[i] = [_plain(text, console) for text in shortened_apart(columns[i], widths[i])]
+    columns[0] = [_plain(text, console) for text in shortened_apart(columns[0], widths[0])]
     for number, cells in enumerate(zip(*columns, strict=True)):
-        line = Text("  ".join(cell.ljust(w) for cell, w in zip(cells[:-1], widths[:-1], strict=True)) + "  ")
-        line.append(cells[-1], style=styles[number - 1] if styles and number else "")
-        line.rstrip()
-        if number == 0:
-            line.stylize("bold")
-        console.print(line, soft_wrap=True)
+        style = styles[number - 1] if styles and number else ""
+        for line in _row_lines(cells, widths, style):
+            if number == 0:
+                line.stylize("bold")
+            console.print(line, soft_wrap=True)
     console.print()
+
+
+def _row_lines(cells: Sequence[str], widths: Sequence[int], style: str) -> Iterator[Text]:
+    """One line, or more where a cell is wider than its column."""
+    wrapped = [_wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    for parts in zip_longest(*wrapped, fillvalue=""):
+        line = Text("  ".join(part.ljust(w) for part, w in zip(parts[:-1], widths[:-1], strict=True)) + "  ")
+        line.append(parts[-1], style=style)
+        line.rstrip()
+        yield line
+
+
+def _wrapped(cell: str, width: int) -> list[str]:
+    return textwrap.wrap(cell, width, break_on_hyphens=False) or [""]
 
 
 def _say(console: Console, text: str, style: str = "", fold: bool = True) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from harness.plan.model import Cell, Plan
 from harness.records.results import SeedRun, VariantResult
+from harness.spec.schema import Gate
 from harness.verdicts.model import ComparisonVerdict, Control, TestSet
 from harness.verdicts.non_inferiority import resolution
 from harness.verdicts.wording import plural
@@ -32,12 +33,9 @@ def warnings_of(
             f"training was still improving at its last epoch in {_listed(climbing)}: "
             "a verdict on unfinished training means little; raise training.epochs"
         )
-    if test_set is not None and plan.gate.metric == "accuracy" and test_set.max_drop_nodes < _COARSE_NODES:
-        low, high = test_set.sampling_error_pp
-        found.append(
-            f"{plan.gate.max_drop_pp:g} pp is {test_set.max_drop_nodes:.3g} of {test_set.nodes:,} test nodes, and "
-            f"chance alone moves a difference by {low:.2f} to {high:.2f} pp: the verdicts hold for this test set only"
-        )
+    coarse = coarse_test_set(plan.gate, test_set)
+    if coarse is not None:
+        found.append(coarse)
     disturbed = [c.variant for c in comparisons if c.speed.disturbed_blocks]
     if disturbed:
         found.append(f"the machine was loaded while timing {_listed(disturbed)}")
@@ -45,6 +43,17 @@ def warnings_of(
     if off:
         found.append(f"measured and estimated memory differ by more than a factor of two in {_listed(off)}")
     return found
+
+
+def coarse_test_set(gate: Gate, test_set: TestSet | None) -> str | None:
+    """What to say where the allowed drop is within what the choice of test nodes moves; else None."""
+    if test_set is None or gate.metric != "accuracy" or test_set.max_drop_nodes >= _COARSE_NODES:
+        return None
+    low, high = test_set.sampling_error_pp
+    return (
+        f"{gate.max_drop_pp:g} pp is {test_set.max_drop_nodes:.3g} of {test_set.nodes:,} test nodes, and "
+        f"chance alone moves a difference by {low:.2f} to {high:.2f} pp: the verdicts hold for this test set only"
+    )
 
 
 def still_climbing(cell: Cell, runs: Sequence[SeedRun]) -> bool:

@@ -16,10 +16,11 @@ import pytest
 
 from harness.plan.model import DatasetPlan
 from harness.records.record import Stages
-from harness.reports.answer import answer, question, unknowns
+from harness.reports.answer import answer, control_line, question, sentence
 from harness.reports.details import failures, value_text
 from harness.reports.drawing import Figure
 from harness.reports.figures import figures
+from harness.reports.open_questions import HEADING, open_questions
 from harness.reports.report import write_report
 from harness.reports.tables import csv_table, speed_text
 from harness.spec.dataset import Files
@@ -34,6 +35,7 @@ from harness.verdicts.model import (
     Speed,
     Verdicts,
 )
+from harness.verdicts.warnings import coarse_test_set
 
 from .conftest import accuracy, comparison, failed_comparison, memory_use, some_of_each, speed
 
@@ -220,7 +222,7 @@ def test_markdown_tables_have_as_many_cells_in_each_row_and_a_row_a_variant(repo
     for table in tables:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1
     if verdicts.comparisons:
-        assert len(tables[0]) == 2 + len(verdicts.comparisons)
+        assert len(tables[0]) == 2 + len(verdicts.references) + len(verdicts.comparisons)
     assert not re.search(r"<[a-zA-Z/!]", re.sub(r"(`+).+?\1", "", text))
 
 
@@ -375,26 +377,85 @@ def test_the_answer_is_one_sentence(page: str, expected: str, make_verdicts) -> 
     assert expected in answer(make_verdicts(make(), **changes))
 
 
-def test_what_is_not_known_says_how_many_seeds_would_tell(make_verdicts) -> None:
-    undecided = comparison("fanout", "inconclusive", accuracy=accuracy(-0.32, 0.55, "inconclusive", 15))
+def test_an_open_question_is_one_line_with_all_its_variants(make_verdicts) -> None:
+    undecided = [
+        comparison(f"fanout-{i}", "inconclusive", accuracy=accuracy(-0.32, 0.55, "inconclusive", 15)) for i in (1, 2)
+    ]
     failing = comparison("random", "inconclusive", accuracy=accuracy(-0.8, 0.55, "inconclusive", 14))
     spent = comparison("last", "inconclusive", n_pairs=20, accuracy=accuracy(-0.3, 0.4, "inconclusive", 30, n=20))
     never = comparison("line", "inconclusive", accuracy=accuracy(-0.5, 0.2, "inconclusive", None))
-    assert unknowns(make_verdicts([undecided, failing, spent, never])) == [
-        "fanout: accuracy undecided after 5 pairs; about 15 more would decide (rough).",
-        "random: accuracy undecided after 5 pairs; about 14 more would show the failure (rough).",
-        "last: accuracy undecided after 20 pairs; about 30 more would decide (rough), which is beyond the last look "
-        "and takes a new spec with fresh seeds.",
-        "line: accuracy undecided after 5 pairs; more seeds would hardly decide it (over 200, or on the limit).",
+    slow = [comparison(name, "inconclusive", speed=speed(1.1, 0.1, "unknown")) for name in "ab"]
+    untimed = comparison("c", "inconclusive", **UNTIMED)
+    few = comparison("d", "inconclusive", n_pairs=2, accuracy=accuracy(n=2).model_copy(update={"state": "invalid"}))
+    decided = comparison("e", "reject", accuracy=accuracy(-2.0, 0.3, "fail"), speed=speed(1.1, 0.1, "unknown"))
+    unlike = comparison("f", "inconclusive", reason="other data: fp-1 and fp-2")
+    all_of_them = [*undecided, failing, spent, never, *slow, untimed, few, decided, unlike]
+    assert open_questions(make_verdicts(all_of_them)) == [
+        "Accuracy undecided: fanout-1, fanout-2 (about 15 more seeds); random (about 14 more seeds to show the "
+        "failure); last (about 30 more seeds, beyond the last look: a new spec with fresh seeds); line (more seeds "
+        "would hardly decide it: over 200, or on the limit).",
+        "Speed undecided: a, b (interval straddles 1.05).",
+        "Speed not measured: c.",
+        "Accuracy not judged: d (2 complete pairs of the 5 that the first look needs).",
+        "Not decided: f (other data: fp-1 and fp-2).",
     ]
 
 
-def test_a_noisy_control_and_a_missing_one_come_first(make_verdicts) -> None:
-    for control in (NOISY, MISSING):
-        verdicts = make_verdicts([comparison("a", "inconclusive")], control=control, warnings=["still climbing"])
-        first, second = unknowns(verdicts)[:2]
-        assert control.reason in first
-        assert second == "Still climbing."
+def test_noise_is_told_by_the_control_and_not_again_below(make_verdicts) -> None:
+    waiting = comparison(
+        "a",
+        "inconclusive",
+        speed=speed(1.21, 0.05),
+        reason="the machine is too noisy: the control's interval [0.85, 1.22] is wider than the gain of 1.21",
+    )
+    verdicts = make_verdicts([waiting], control=NOISY, warnings=["still climbing", NOISY.reason])
+    assert control_line(verdicts) == (
+        "Control: noisy; the baseline against itself: 1.02 [0.85, 1.22] over 2 blocks: "
+        "only gains above 1.44 can be accepted."
+    )
+    assert open_questions(verdicts) == [
+        "Still climbing.",
+        "Speed undecided: a (a gain, but the control leaves no room for it).",
+    ]
+    assert control_line(make_verdicts(control=MISSING)).endswith("so no gain can be told from noise.")
+    off = NOISY.model_copy(update={"ratio": 1.1, "ci": (1.04, 1.16)})
+    assert control_line(make_verdicts(control=off)).endswith(
+        "[1.04, 1.16] over 2 blocks, off 1.00: no gain can be accepted."
+    )
+
+
+def test_what_the_resolution_says_is_not_warned_about_again(make_verdicts) -> None:
+    verdicts = make_verdicts([])
+    coarse = coarse_test_set(verdicts.gate, verdicts.test_set)
+    assert coarse is not None
+    assert open_questions(make_verdicts([], warnings=[coarse, "another"])) == ["Another."]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("training.patience (20) is not below training.epochs", "training.patience (20) is not below training.epochs."),
+        ("cache-0.3: exact is claimed", "cache-0.3: exact is claimed."),
+        ("baseline: no effect", "baseline: no effect."),
+        ("every variant is skipped", "Every variant is skipped."),
+    ],
+)
+def test_a_sentence_begins_with_a_capital_but_a_path_or_a_name_stays_as_it_is(text: str, said: str) -> None:
+    assert sentence(text) == said
+
+
+def test_the_reference_stands_above_the_variants_in_every_table(
+    tmp_path, make_verdicts, make_plan, make_results
+) -> None:
+    verdicts = make_verdicts()
+    write_report(make_plan(verdicts), verdicts, *make_results(verdicts), tmp_path)
+    page = _Page((tmp_path / "report.html").read_text()).words
+    row = "baseline 63.12 % 100 ms an epoch 100 MB reference mean of 5 runs; median epoch and peak memory"
+    assert row in page
+    assert HEADING in page
+    cells = [cell.strip() for cell in _tables((tmp_path / "report.md").read_text())[0][2].split("|")]
+    assert " ".join(cells).replace("\\", "").strip() == row
+    assert r"63.12 \%" in (tmp_path / "report.tex").read_text().replace(r"\allowbreak{}", "")
 
 
 def test_failed_runs_are_told_once_and_equal_ones_together(make_verdicts, make_plan) -> None:

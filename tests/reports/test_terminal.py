@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ from rich.console import Console
 from harness.plan.estimate import cost
 from harness.plan.model import Estimate, Plan
 from harness.reports.terminal import plan_table, verdict_table
+from harness.spec.options import Model
+from harness.spec.schema import Seeds, Timing
 
-from .conftest import accuracy, comparison, failed_comparison, some_of_each, speed
+from .conftest import accuracy, comparison, failed_comparison, memory_use, some_of_each, speed
 
 
 def shown(verdicts, folder: Path | None = None, width: int = 80, encoding: str = "utf-8") -> list[str]:
@@ -33,7 +36,19 @@ def plan_lines(plan: Plan) -> list[str]:
 def test_each_variant_has_one_row_with_its_numbers_and_verdict(make_verdicts) -> None:
     lines = shown(make_verdicts(), Path("results/quickstart"))
     assert lines[1].split("  ")[0] == "variant"
-    rows = {line.split()[0]: line for line in lines[2:9]}
+    rows = {line.split()[0]: line for line in lines[2:10]}
+    assert rows.pop("baseline").split() == [
+        "baseline",
+        "63.12",
+        "%",
+        "100",
+        "ms",
+        "an",
+        "epoch",
+        "100",
+        "MB",
+        "reference",
+    ]
     assert list(rows) == [c.variant for c in some_of_each()]
     assert rows["cache-0.3"].split() == [
         *["cache-0.3", "−0.06", "[−0.31,", "+0.19]", "1.21", "[1.15,", "1.27]", "1.02", "accept"]
@@ -99,7 +114,16 @@ def test_equal_reasons_are_told_once_and_long_lists_point_to_the_report(make_ver
     undecided = [
         comparison(f"v{i}", "inconclusive", accuracy=accuracy(-0.3, 0.5, "inconclusive", 9)) for i in range(20)
     ]
-    assert "- and 9 more, in the report" in shown(make_verdicts(undecided))
+    text = " ".join(" ".join(shown(make_verdicts(undecided))).split())
+    assert "- Accuracy undecided: v0, v1, v2, v3, v4, v5, v6 (about 9 more seeds); and 13 more." in text
+    many = make_verdicts([], warnings=[f"warning {i}" for i in range(20)])
+    assert "- and 9 more, in the report" in shown(many)
+
+
+def test_a_ratio_of_little_memory_is_not_nought(make_verdicts) -> None:
+    use = memory_use(0.031, "loss").model_copy(update={"ci": (0.001, 40.0)})
+    (row,) = [line for line in shown(make_verdicts([comparison("a", memory=use)])) if line.startswith("a ")]
+    assert row.split()[-2] == "0.03"
 
 
 def test_the_plan_says_counts_costs_skips_and_warnings(make_verdicts, make_plan) -> None:
@@ -124,5 +148,26 @@ def test_a_plan_without_sizes_says_that_it_does_not_know(make_verdicts, make_pla
     plan = make_plan(make_verdicts())
     cells = {name: cell.model_copy(update={"estimate": Estimate()}) for name, cell in plan.cells.items()}
     text = "\n".join(plan_lines(plan.model_copy(update={"cells": cells})))
-    assert "Cost: not known before the data set's size is." in text
-    assert "Memory: not known before the data set's size is." in text
+    text = " ".join(text.split())
+    remedy = "not known before the data set's size is; run `harness prepare specs/quickstart.yaml`."
+    assert f"Cost: {remedy} Memory: {remedy}" in text
+    own = {name: c.model_copy(update={"model": Model(**{"class": "net:Net"})}) for name, c in cells.items()}
+    text = "\n".join(plan_lines(plan.model_copy(update={"cells": own})))
+    assert "Cost: not known for a network of your own.\nMemory: not known for a network of your own." in text
+
+
+def test_a_range_of_one_is_a_number(make_verdicts, make_plan) -> None:
+    plan = make_plan(make_verdicts(), seeds=Seeds(looks=(5,)), timing=Timing(looks=(4,)), runs_min=35, runs_max=35)
+    text = " ".join(" ".join(plan_lines(plan)).split())
+    assert "; 35 quality runs (5 seeds, 1 thread each); 7 timing jobs of 2 blocks, four" in text
+    assert "Cost: about 2 min of training" in text
+
+
+def test_what_a_cell_changes_is_wrapped_and_never_cut(make_verdicts, make_plan) -> None:
+    patch = {"batching": "cluster", "partition.method": "random", "partition.parts": 400, "partition.per_batch": 20}
+    lines = plan_lines(make_plan(make_verdicts([comparison("cluster-random", patch=patch)])))
+    assert max(len(line) for line in lines) <= 80
+    start = next(i for i, line in enumerate(lines) if line.startswith("cluster-random"))
+    column = lines[1].index("changes")
+    told = " ".join(line[column:].split("  ")[0].strip() for line in lines[start : lines.index("", start)])
+    assert told == ", ".join(f"{k} = {json.dumps(v)}" for k, v in patch.items())
