@@ -134,10 +134,17 @@ def _files_of(name: str, roots: list[Path]) -> list[tuple[Path, Path]]:
         spec = PathFinder.find_spec(name, [str(root)])
         if spec is None:
             continue
+        if spec.origin is None and _is_installed(name):  # a folder of that name, which Python passes over
+            continue
         if spec.submodule_search_locations is not None:
             return [(root, path) for path in sorted((root / name).rglob("*.py")) if path.is_file()]
         return [(root, Path(spec.origin))] if spec.origin is not None else []
     return []
+
+
+def _is_installed(name: str) -> bool:
+    spec = PathFinder.find_spec(name)
+    return spec is not None and spec.origin is not None
 
 
 def _top_level_imports(source: Path) -> set[str]:

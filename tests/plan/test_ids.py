@@ -160,7 +160,8 @@ def test_the_source_of_a_model_enters(tmp_path: Path, plan_of: PlanOf) -> None:
 
 def test_what_a_model_imports_from_beside_it_enters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "layers").mkdir()
+    for folder in ("layers", "torch"):
+        (tmp_path / folder).mkdir()
     files = {
         "net.py": "import math\nimport torch\nfrom helper import x\nclass Net: pass\n",
         "helper.py": "def x():\n    import layers.deep\n",
@@ -168,13 +169,15 @@ def test_what_a_model_imports_from_beside_it_enters(tmp_path: Path, monkeypatch:
         "layers/deep.py": "from .width import WIDTH\n",
         "layers/width.py": "WIDTH = 1\n",
         "unrelated.py": "",
+        "torch/data.py": "a folder that is no package hides no installed one",
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     seen = [source_sha256("net:Net", tmp_path)]
-    (tmp_path / "unrelated.py").write_text("changed = True\n")
+    for name in ("unrelated.py", "torch/data.py"):
+        (tmp_path / name).write_text("changed = True\n")
     assert source_sha256("net:Net", tmp_path) == seen[0]
-    for name in files.keys() - {"unrelated.py"}:
+    for name in files.keys() - {"unrelated.py", "torch/data.py"}:
         (tmp_path / name).write_text(files[name] + "# changed\n")
         seen.append(source_sha256("net:Net", tmp_path))
     assert len(set(seen)) == 6
