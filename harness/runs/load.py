@@ -12,6 +12,7 @@ from collections.abc import Callable
 import psutil
 
 from harness.plan.machine import usable_cpus
+from harness.runs.parent import check_parent
 
 ALLOWED = 0.25  # CPUs that others may keep busy, on average
 ALLOWED_PER_SPARE_CPU = 0.1  # and this much more for each CPU that the timed processes leave free
@@ -56,6 +57,7 @@ def wait_for_quiet(
     load, until, said = OtherLoad(), time.monotonic() + patience_s, False
     while True:
         time.sleep(window_s)
+        check_parent()
         others = load.read()
         if not too_loaded(others, threads) or time.monotonic() >= until:
             return others
