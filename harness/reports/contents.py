@@ -26,7 +26,7 @@ from harness.reports.open_questions import open_questions
 from harness.reports.tables import headings, reference_cells, verdict_cells
 from harness.verdicts.model import ComparisonVerdict, Verdict, Verdicts
 
-ANCHOR_LABELS = ("mean", "epoch", "peak memory")
+ANCHOR_LABELS = ("mean", "time", "peak memory")
 PAIR_HEADINGS = ("seed", "reference", "variant", "Δ, pp", "counted")
 REFERENCE_HEADINGS = ("reference", "runs", "mean", "spread over seeds (sd)", "failed")
 FAILURE_HEADINGS = ("variant", "run", "status", "reason")
