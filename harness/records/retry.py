@@ -50,7 +50,12 @@ def forget_failed(folder: Path, statuses: Collection[str], cells: Mapping[str, s
         if failed:
             path.unlink()
             forgotten |= {f"{timing.variant} timing ({p.status})" for p in failed}
-    return sorted(forgotten | _forget_unlisted(store, statuses, cells))
+    forgotten |= _forget_unlisted(store, statuses, cells)
+    if forgotten:
+        # Snakemake makes nothing again while the last files of the chain are there.
+        for name in ("verdicts.json", "report.html", "report.md", "report.tex", "report.csv"):
+            (folder / name).unlink(missing_ok=True)
+    return sorted(forgotten)
 
 
 def _forget_unlisted(store: RecordStore, statuses: Collection[str], cells: Mapping[str, str]) -> set[str]:

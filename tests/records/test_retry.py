@@ -56,9 +56,13 @@ def test_a_failed_record_goes_with_all_that_rests_on_it(folder, store):
     (folder / "variants" / "thin.json").write_text(result_of("a", "oom"))
     timing = TimingResult(variant="thin", reference="baseline", status="skipped", threads=1, device="cpu")
     (folder / "timing" / "thin.json").write_text(timing.model_dump_json())
+    for name in ("verdicts.json", "report.html"):
+        (folder / name).write_text("{}")
     assert forget_failed(folder, ["timeout"], CELLS) == []
     assert store.has("a")
+    assert (folder / "report.html").exists()
     assert forget_failed(folder, ["oom"], CELLS) == ["thin seed 3 (oom)"]
+    assert not (folder / "report.html").exists()  # or Snakemake would have nothing to do
     assert not store.has("a")
     assert list(folder.rglob("*.json")) == []
 
