@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 import typer
 
 from harness import __version__
+from harness.records.files import read_model
 from harness.spec.errors import InputError, Problem
 from harness.spec.places import cache_root
 
@@ -33,7 +34,6 @@ app = typer.Typer(
 
 JOBS = ("prepare", "run", "time", "analyze", "report")  # what Snakemake calls
 
-SpecFile = Annotated[Path, typer.Argument(help="A spec, e.g. specs/quickstart.yaml.")]
 Output = Annotated[Path, typer.Option("--output", help="File to write.")]
 
 
@@ -67,7 +67,7 @@ def validate(specs: Annotated[list[Path], typer.Argument(help="Specs to check.")
 
 @app.command(short_help="Show what will run, what it costs, and what is skipped.")
 def plan(
-    spec: SpecFile,
+    spec: Annotated[Path, typer.Argument(help="A spec, e.g. specs/quickstart.yaml.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
     """Show what a spec expands to before anything runs: counts, costs, memory, skipped cells and why."""
@@ -102,7 +102,7 @@ def status(target: Annotated[str, typer.Argument(help="A spec, its name, or its 
     from harness.reports.progress import status_table
 
     folder = _results_folder(target)
-    status_table(_read(Plan, folder / "plan.json"), folder, Console())
+    status_table(read_model(folder / "plan.json", Plan), folder, Console())
 
 
 @app.command()
@@ -124,7 +124,7 @@ def retry(
             Problem("--status", f"{statuses!r} is not a list of failed statuses; allowed: {', '.join(FAILED)}")
         )
     folder = _results_folder(target)
-    cells = {cell.cell_id: name for name, cell in _read(Plan, folder / "plan.json").cells.items()}
+    cells = {cell.cell_id: name for name, cell in read_model(folder / "plan.json", Plan).cells.items()}
     forgotten = forget_failed(folder, wanted, cells)
     print(f"{folder}: {len(forgotten)} failed runs forgotten" + (f" ({', '.join(forgotten)})" if forgotten else ""))
 
@@ -143,7 +143,7 @@ def prepare(
     from harness.plan.model import DatasetPlan
     from harness.records.files import write_atomically
 
-    section = _read(DatasetPlan, source) if source.suffix == ".json" else _make_plan(source).dataset
+    section = read_model(source, DatasetPlan) if source.suffix == ".json" else _make_plan(source).dataset
     folder = prepare_graph(section.dataset, section.dataset_id, Path(section.spec_dir))
     meta = open_graph(folder).meta
     if output is not None:
@@ -166,7 +166,7 @@ def run(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<var
     from harness.runs.job import run_variant
     from harness.verdicts.decide import accuracy_decided
 
-    todo = _refined(_read(VariantPlan, plan_file))
+    todo = _refined(read_model(plan_file, VariantPlan))
     folder = plan_file.parent.parent
     reporter = Reporter(folder, "run", plan_file.stem)
     decide = accuracy_decided(todo.gate, todo.seeds.looks)
@@ -187,7 +187,7 @@ def time(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<va
     from harness.runs.timing import not_worth_timing, time_variant
     from harness.verdicts.decide import speed_decided
 
-    todo = _refined(_read(VariantPlan, plan_file))
+    todo = _refined(read_model(plan_file, VariantPlan))
     folder = plan_file.parent.parent
     reporter = Reporter(folder, "time", plan_file.stem)
     quality = _quality(folder, todo)
@@ -210,7 +210,7 @@ def analyze(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan.
     from harness.records.files import write_atomically
     from harness.verdicts.analyze import analyze as judge_all
 
-    made = _refined(_read(Plan, plan_file))
+    made = _refined(read_model(plan_file, Plan))
     variants, timings = _results(plan_file.parent, made)
     verdicts = judge_all(made, variants, timings)
     write_atomically(output, verdicts.model_dump_json(indent=2) + "\n")
@@ -229,7 +229,7 @@ def report(
 
     for target in targets:
         folder = target.parent if target.suffix == ".json" else target
-        verdicts = _read(Verdicts, folder / "verdicts.json")
+        verdicts = read_model(folder / "verdicts.json", Verdicts)
         if show:
             from harness.reports.terminal import verdict_table
 
@@ -237,12 +237,8 @@ def report(
         else:
             from harness.reports.report import write_report
 
-            made = _refined(_read(Plan, folder / "plan.json"))
+            made = _refined(read_model(folder / "plan.json", Plan))
             write_report(made, verdicts, *_results(folder, made), folder)
-
-
-def _cache() -> Path:
-    return cache_root()
 
 
 def _make_plan(path: Path) -> Plan:
@@ -250,7 +246,7 @@ def _make_plan(path: Path) -> Plan:
     from harness.plan.machine import probe
     from harness.spec.load import load_spec
 
-    return make_plan(load_spec(path), path, probe(_cache()))
+    return make_plan(load_spec(path), path, probe(cache_root()))
 
 
 def _refined(made):
@@ -259,23 +255,8 @@ def _refined(made):
     from harness.plan.machine import probe
     from harness.plan.model import Plan
 
-    device = probe(_cache()).device(made.device)
-    return (refined if isinstance(made, Plan) else refined_job)(made, _cache(), device)
-
-
-def _read(model, path: Path):
-    """A file of ours as its model; a missing or foreign file is bad input."""
-    from pydantic import ValidationError
-
-    try:
-        return model.model_validate_json(path.read_text())
-    except FileNotFoundError:
-        raise InputError(Problem(str(path), "no such file; run `snakemake` first, it makes it")) from None
-    except (ValidationError, UnicodeDecodeError, IsADirectoryError) as error:
-        first = str(error).splitlines()[0]
-        raise InputError(
-            Problem(str(path), f"not a {model.__name__} of this version ({first}); delete it and run `snakemake` again")
-        ) from None
+    device = probe(cache_root()).device(made.device)
+    return (refined if isinstance(made, Plan) else refined_job)(made, cache_root(), device)
 
 
 def _graph_folder(folder: Path) -> Path:
@@ -283,7 +264,7 @@ def _graph_folder(folder: Path) -> Path:
     from harness.graphs.prepare import prepare as prepare_graph
     from harness.plan.model import DatasetPlan
 
-    section = _read(DatasetPlan, folder / "plan" / "dataset.json")
+    section = read_model(folder / "plan" / "dataset.json", DatasetPlan)
     return prepare_graph(section.dataset, section.dataset_id, Path(section.spec_dir))
 
 
@@ -292,7 +273,7 @@ def _quality(folder: Path, job: VariantPlan) -> VariantResult | None:
     from harness.records.results import VariantResult
 
     path = folder / "variants" / f"{job.cell.name}.json"
-    found = _read(VariantResult, path) if path.exists() else None
+    found = read_model(path, VariantResult) if path.exists() else None
     return found if found is not None and found.cell_id == job.cell.cell_id else None
 
 
@@ -305,7 +286,7 @@ def _results(folder: Path, made: Plan):
 
     def there(where: str, names, model):
         files = {name: folder / where / f"{name}.json" for name in names}
-        found = {name: _read(model, path) for name, path in files.items() if path.exists()}
+        found = {name: read_model(path, model) for name, path in files.items() if path.exists()}
         return {name: result for name, result in found.items() if belongs(result, jobs[name])}
 
     jobs = variant_plans(made)

@@ -64,6 +64,16 @@ def statuses(results_dir: Path, plan: Plan) -> list[JobStatus]:
     return found
 
 
+def jobs_left(jobs: list[JobStatus]) -> tuple[int, dict[str, list[str]]]:
+    """How many jobs are done, and the variants of those left by kind (`run`, `time`)."""
+    left = {
+        "run": [job.variant for job in jobs if job.quality == "missing"],
+        "time": [job.variant for job in jobs if job.timing == "missing"],
+    }
+    total = sum((job.quality != "none") + (job.timing != "none") for job in jobs)
+    return total - sum(len(names) for names in left.values()), left
+
+
 def belongs(result: VariantResult | TimingResult, job: VariantPlan) -> bool:
     """Whether a result is of the options, and of the reference's options, that the plan has now."""
     reference = None if job.reference is None else job.reference.cell_id

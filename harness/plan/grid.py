@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from harness.plan.capabilities import Machine, probe
-from harness.plan.done import statuses
+from harness.plan.done import jobs_left, statuses
 from harness.plan.expand import make_plan
 from harness.plan.files import write_plan
 from harness.plan.model import BASELINE, CONTROL, Plan
@@ -108,13 +108,8 @@ class Grid:
 
 def outlook(results: Path, plan: Plan) -> str:
     """What is left of a plan, in one line: a dry run and a call with nothing to do say it too."""
-    jobs = statuses(results, plan)
-    left = {
-        "run": [job.variant for job in jobs if job.quality == "missing"],
-        "time": [job.variant for job in jobs if job.timing == "missing"],
-    }
-    total = sum((job.quality != "none") + (job.timing != "none") for job in jobs)
-    done = total - sum(len(names) for names in left.values())
+    done, left = jobs_left(statuses(results, plan))
+    total = done + sum(len(names) for names in left.values())
     words = [f"{kind} {_some(names)}" for kind, names in left.items() if names]
     return f"{plan.spec}: {done} of {total} jobs done; " + (f"to do: {'; '.join(words)}" if words else "none is left")
 

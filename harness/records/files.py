@@ -6,8 +6,33 @@ import errno
 import os
 import tempfile
 from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from harness.spec.errors import InputError, Problem
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read_model(path: Path, model: type[Model]) -> Model:
+    """A file of ours as its model.
+
+    Raises:
+        InputError: the file is not there, or is damaged, or of another version.
+    """
+    try:
+        return model.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise InputError(Problem(str(path), "no such file; run `snakemake` first, it makes it")) from None
+    except IsADirectoryError:
+        why = "a folder, and no file"
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        why = f"{place}: {first['msg']}" if place else first["msg"]
+    message = f"not a {model.__name__} of this version ({why}); delete it and run `snakemake` again"
+    raise InputError(Problem(str(path), message))
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -6,11 +6,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import ValidationError
-
+from harness.records.files import read_model
 from harness.records.results import TimingResult, VariantResult
 from harness.records.store import RecordStore
-from harness.spec.errors import InputError, Problem
 from harness.spec.options import Frozen
 
 Result = TypeVar("Result", bound=Frozen)
@@ -70,14 +68,4 @@ def _forget_unlisted(store: RecordStore, statuses: Collection[str], cells: Mappi
 
 
 def _results(folder: Path, model: type[Result]) -> dict[Path, Result]:
-    return {path: _read(path, model) for path in sorted(folder.glob("*.json"))}
-
-
-def _read(path: Path, model: type[Result]) -> Result:
-    try:
-        return model.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        first = error.errors()[0]
-        why = f"not a {model.__name__} of this version ({'.'.join(map(str, first['loc']))}: {first['msg']})"
-        remedy = "delete it, retry again, then run `snakemake`"
-        raise InputError(Problem(str(path), f"{why}; {remedy}")) from None
+    return {path: read_model(path, model) for path in sorted(folder.glob("*.json"))}

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from harness.plan.done import statuses
+from harness.plan.done import jobs_left, statuses
 from harness.plan.files import variant_plans
 from harness.plan.model import Plan
 
@@ -32,6 +32,7 @@ class Reporter:
     def __init__(self, folder: Path, kind: str, name: str) -> None:
         self._folder = folder
         self._job = (kind, name)
+        self._files = _files_of_jobs(folder)
         self._started = time.monotonic()
 
     def __call__(self, line: str) -> None:
@@ -45,26 +46,23 @@ class Reporter:
             file.write(json.dumps(entry) + "\n")
 
     def _grid(self) -> str:
-        done, left = jobs_left(self._folder)
+        left = {kind: sum(not file.exists() for file in files) for kind, files in self._files.items()}
+        total = sum(len(files) for files in self._files.values())
         estimate = grid_seconds(left, self._folder)
-        words = f" · job {done + 1} of {done + sum(left.values())}"
+        words = f" · job {total - sum(left.values()) + 1} of {total}"
         return words + (f", grid about {_clock(estimate)} left" if estimate is not None else "")
 
 
-def jobs_left(folder: Path) -> tuple[int, dict[str, int]]:
-    """Jobs of a plan that are done, and those left by kind (`run`, `time`), by the files they leave."""
+def _files_of_jobs(folder: Path) -> dict[str, list[Path]]:
+    """The files that the jobs of a plan leave, by kind: cheap to look for at every line, where reading them is not."""
     try:
         plan = Plan.model_validate_json((folder / "plan.json").read_bytes())
     except (OSError, ValueError):
-        return 0, {}
-    done, left = 0, {"run": 0, "time": 0}
-    for name, job in variant_plans(plan).items():
-        wanted = [("run", "variants")] * (name in plan.cells) + [("time", "timing")] * (job.reference is not None)
-        for kind, where in wanted:
-            there = (folder / where / f"{name}.json").exists()
-            done += there
-            left[kind] += not there
-    return done, left
+        return {}
+    jobs = variant_plans(plan)
+    timed = [name for name, job in jobs.items() if job.reference is not None]
+    names = {"run": ("variants", [name for name in jobs if name in plan.cells]), "time": ("timing", timed)}
+    return {kind: [folder / where / f"{name}.json" for name in found] for kind, (where, found) in names.items()}
 
 
 def grid_seconds(left: dict[str, int], folder: Path) -> float | None:
@@ -88,7 +86,8 @@ def status_table(plan: Plan, folder: Path, console: Console) -> None:
     for column in ("variant", "runs", "timing", "verdict"):
         table.add_column(column, overflow="fold")
     failures = []
-    for job in statuses(folder.parent, plan):
+    jobs = statuses(folder.parent, plan)
+    for job in jobs:
         made = records.get(plan.cells[job.variant].cell_id, []) if job.variant in plan.cells else []
         runs = job.runs or dict(Counter(record["status"] for record in made))
         words = ", ".join(f"{count} {status}" for status, count in sorted(runs.items()))
@@ -102,7 +101,8 @@ def status_table(plan: Plan, folder: Path, console: Console) -> None:
         log = folder.parent / "runs" / "logs" / f"{record['run_id']}.log"
         text = f"{name} seed {record['seed']}: {record['status']}: {record['message']} (log: {log})"
         console.print(text, soft_wrap=True, markup=False, highlight=False)
-    done, left = jobs_left(folder)
+    done, names_left = jobs_left(jobs)
+    left = {kind: len(names) for kind, names in names_left.items()}
     total = done + sum(left.values())
     estimate = grid_seconds(left, folder)
     tail = f"; about {_clock(estimate)} left" if estimate else ""
