@@ -1,0 +1,47 @@
+"""Was each option really on? A toggle that does nothing is a benchmark's worst defect, so every run checks itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from harness.runs.proof.clusters import cluster_faults
+from harness.runs.proof.compute import compute_faults
+from harness.runs.proof.equal import equal
+from harness.runs.proof.features import feature_faults
+from harness.runs.proof.sampling import sampling_faults
+from harness.spec.options import Model, Options
+
+__all__ = ["ToggleNotProven", "prove"]
+
+
+class ToggleNotProven(AssertionError):
+    """An option was asked for and what was counted does not show it: a fault of the engine, not of the spec."""
+
+
+def prove(options: Options, model: Model, counters: dict[str, Any]) -> None:
+    """Compare what was asked with what was counted.
+
+    Args:
+        counters: as documented in docs/counters.md.
+
+    Raises:
+        ToggleNotProven: names every option without proof, with the counters that speak against it.
+    """
+    faults = [
+        *_batching(options, counters),
+        *feature_faults(options, counters),
+        *compute_faults(options, model, counters),
+    ]
+    if faults:
+        raise ToggleNotProven("; ".join(faults))
+
+
+def _batching(options: Options, counters: dict[str, Any]) -> Iterator[str]:
+    yield from equal("batching", options.batching, counters["batching"])
+    if options.batching == "neighbor":
+        yield from sampling_faults(options.sampling, counters)
+    if options.batching == "full" and counters["nodes"] != counters["batches"] * counters["num_nodes"]:
+        yield f"batching full: {counters['batches']} batches held {counters['nodes']} nodes, not all each time"
+    if options.batching == "cluster":
+        yield from cluster_faults(options.partition, counters)

@@ -1,0 +1,44 @@
+"""Aggregation, precision and checkpointing, as the layers saw them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from harness.runs.proof.equal import equal
+from harness.spec.options import Model, Options
+
+
+def compute_faults(options: Options, model: Model, counters: dict[str, Any]) -> Iterator[str]:
+    yield from equal("aggregation", [_implementation(options, model)], sorted(counters["aggregation_calls"]))
+    expected = message_dtype(options.precision)
+    dtypes = counters["aggregation_dtype"]
+    if set(dtypes) - {expected} or (model.conv is not None and len(dtypes) != model.layers):
+        yield f"precision {options.precision} aggregates in {expected} in each layer, but it was {dtypes}"
+    own, half = model.conv is None, options.precision != "fp32"
+    if own and half and not dtypes:
+        yield f"precision {options.precision}: no PyG convolution of {model.class_path} passed a message"
+    linear, found = linear_dtype(options.precision), counters["linear_dtype"]
+    # a module of a person's own may keep some layer in float32; one of ours may not
+    if counters["backward_passes"] and not (found == [linear] or (own and (linear in found or not found))):
+        yield f"precision {options.precision} computes linear layers in {linear}, but they were in {found}"
+    scaled = counters["loss_scale"] is not None
+    if scaled != options.precision.startswith("fp16"):
+        yield f"precision {options.precision}: the loss was {'' if scaled else 'not '}scaled"
+    recomputed = counters["checkpoint_recomputations"]
+    if options.checkpointing != (recomputed > 0):
+        yield f"checkpointing is {options.checkpointing}, but {recomputed} layers were computed again"
+
+
+def message_dtype(precision: str) -> str:
+    """Dtype in which messages are summed, by torch's name."""
+    return {"fp16": "float16", "bf16": "bfloat16"}.get(precision, "float32")
+
+
+def linear_dtype(precision: str) -> str:
+    """Dtype of the linear layers, by torch's name."""
+    return message_dtype(precision.removesuffix("-linear"))
+
+
+def _implementation(options: Options, model: Model) -> str:
+    return options.aggregation if model.conv is not None else "own"
