@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ from harness.spec.errors import InputError, Problem
 from harness.spec.load import position
 from harness.spec.model_source import SourceError, source_sha256
 from harness.spec.option_paths import Settings, Tree, flat, patched, settings_of, tree_of
+from harness.spec.options import Sampling
+from harness.spec.places import find_file
 from harness.spec.schema import Spec
 from harness.spec.variant_checks import check_settings
 from harness.spec.wording import explain
@@ -48,7 +51,7 @@ class _Context:
     leaves: dict[str, Any]  # the baseline, flat
     dataset: dict[str, Any]
     sizes: Sizes | None
-    sources: dict[str, str]  # class path to SHA-256 of its file
+    sources: dict[str, str]  # class path, or file of weights, to SHA-256 of its content
 
     def problem(self, message: str, *keys: str) -> InputError:
         line, column = position(self.spec_path, *keys)
@@ -267,6 +270,7 @@ def _made(context: _Context, name: str, settings: Settings, patch: dict[str, Any
             options=settings.options,
             device=context.spec.device,
             model_source=_source(context, settings.model.class_path),
+            weights_source=_weights_source(context, settings.options.sampling),
         ),
         model=settings.model,
         training=settings.training,
@@ -285,6 +289,20 @@ def _source(context: _Context, class_path: str | None) -> str:
         except (SourceError, OSError) as error:
             raise context.problem(f"{class_path}: {error}", "model", "class") from None
     return context.sources[class_path]
+
+
+def _weights_source(context: _Context, sampling: Sampling) -> str:
+    """Of the file of weights, where one is drawn by."""
+    if sampling.method != "importance" or not sampling.weights.endswith(".npy"):
+        return ""
+    if sampling.weights not in context.sources:
+        path = find_file(sampling.weights, context.spec_dir)
+        try:
+            content = b"" if path is None else path.read_bytes()  # load_spec has found it
+        except OSError as error:
+            raise context.problem(f"{path}: {error.strerror}", "baseline", "sampling", "weights") from None
+        context.sources[sampling.weights] = hashlib.sha256(content).hexdigest()
+    return context.sources[sampling.weights]
 
 
 def _idle(paths: Iterable[str], settings: Settings) -> list[str]:

@@ -66,6 +66,7 @@ def cell_id(
     options: Options,
     device: str,
     model_source: str = "",
+    weights_source: str = "",
 ) -> str:
     """Id of one full set of options.
 
@@ -73,6 +74,7 @@ def cell_id(
         dataset: the section, or its ``dataset_section``; no machine's paths.
         device: the wish of the spec (auto, cpu, cuda); the device itself enters the run id.
         model_source: SHA-256 of a custom model's source files; empty for our models.
+        weights_source: SHA-256 of the file that `sampling.weights` names; empty where it names none.
     """
     section = dataset if isinstance(dataset, dict) else dataset_section(dataset)
     return digest(
@@ -84,6 +86,7 @@ def cell_id(
             "options": options.model_dump(),
             "device": device,
             "model_source": model_source,
+            "weights_source": weights_source,
         },
     )
 

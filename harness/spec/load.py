@@ -89,8 +89,12 @@ def _beyond_schema(data: dict[str, Any], spec_dir: Path) -> list[Finding]:
         variants = {key: variant for key, variant in sections.items() if variant is not None}
         findings += check_variants(variants, base, exact_base=complete)
         findings += _classes_of_variants(variants, spec_dir)
+        for key, variant in variants.items():
+            findings += _weights_of_variant(key, variant, spec_dir)
     if model is not None and model.class_path is not None:
         findings += _class(("model", "class"), model.class_path, spec_dir)
+    if options is not None:
+        findings += _weights(("baseline", "sampling", "weights"), options.sampling.weights, spec_dir)
     return findings + _name(data.get("name")) + _dataset(data.get("dataset"), spec_dir)
 
 
@@ -119,18 +123,32 @@ def _class(loc: Loc, class_path: str, spec_dir: Path) -> list[Finding]:
     return []
 
 
+def _values_of(key: str, variant: Variant, path: str) -> list[tuple[Loc, Any]]:
+    """The values that a variant gives an option, each with its place."""
+    places: list[tuple[Loc, Any]] = [(("variants", key, "set", path), variant.set.get(path))]
+    for kind in ("grid", "zip"):
+        values = getattr(variant, kind).get(path, [])
+        places += [(("variants", key, kind, path, index), value) for index, value in enumerate(values)]
+    return places
+
+
 def _classes_of_variants(variants: dict[str, Variant], spec_dir: Path) -> list[Finding]:
     findings = []
     for key, variant in variants.items():
-        path = "model.class"
-        places: list[tuple[Loc, Any]] = [(("variants", key, "set", path), variant.set.get(path))]
-        for kind in ("grid", "zip"):
-            values = getattr(variant, kind).get(path, [])
-            places += [(("variants", key, kind, path, index), value) for index, value in enumerate(values)]
-        for loc, value in places:
+        for loc, value in _values_of(key, variant, "model.class"):
             if isinstance(value, str) and ":" in value:
                 findings += _class(loc, value, spec_dir)
     return findings
+
+
+def _weights_of_variant(key: str, variant: Variant, spec_dir: Path) -> list[Finding]:
+    places = _values_of(key, variant, "sampling.weights")
+    return [found for loc, value in places if isinstance(value, str) for found in _weights(loc, value, spec_dir)]
+
+
+def _weights(loc: Loc, weights: str, spec_dir: Path) -> list[Finding]:
+    """`sampling.weights` where it is a file; its content is looked at when a run opens it."""
+    return _missing_file(loc, weights, spec_dir) if weights.endswith(".npy") else []
 
 
 def _dataset(dataset: Any, spec_dir: Path) -> list[Finding]:
@@ -154,15 +172,15 @@ def _data_files(section: Dataset, spec_dir: Path) -> list[Finding]:
             wanted += [(("dataset", key), value)] if value is not None else []
     if section.split is not None and section.split.path is not None:
         wanted.append((("dataset", "split", "path"), section.split.path))
-    findings = []
-    for loc, value in wanted:
-        if find_file(value, spec_dir) is None:
-            looked = ", ".join(dict.fromkeys(str(place) for place in candidates(value, spec_dir)))
-            message = (
-                f"no such file: '{value}'; looked for {looked}; paths are relative to the spec or to $HARNESS_DATA"
-            )
-            findings.append(Finding(loc, message))
-    return findings
+    return [found for loc, value in wanted for found in _missing_file(loc, value, spec_dir)]
+
+
+def _missing_file(loc: Loc, path: str, spec_dir: Path) -> list[Finding]:
+    if find_file(path, spec_dir) is not None:
+        return []
+    looked = ", ".join(dict.fromkeys(str(place) for place in candidates(path, spec_dir)))
+    message = f"no such file: '{path}'; looked for {looked}; paths are relative to the spec or to $HARNESS_DATA"
+    return [Finding(loc, message)]
 
 
 def _placed(findings: list[Finding], tree: Node, file: str) -> list[Problem]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_validator, model_validator
 
 
 class Frozen(BaseModel):
@@ -24,9 +24,29 @@ class Sampling(Frozen):
 
     method: Literal["uniform", "fixed", "importance", "degree-stratified", "labor"] = Field(
         "uniform",
-        description="`fixed` draws the same sample every epoch; the last three are not available in this version.",
+        description="`fixed` draws the same sample every epoch, `importance` by `weights`; `degree-stratified` gives hubs "
+        "more and all else all; `labor` lets the nodes of a hop share neighbours.",
     )
     fanout: Fanout = (25, 10)
+    weights: str = Field(
+        "degree",
+        pattern=r"^(degree|pagerank|.+\.npy)$",
+        description="Of a node as a neighbour (`importance`): `degree`, `pagerank`, or a .npy of one number a node; 0 is "
+        "never drawn.",
+    )
+    reweight: bool = Field(
+        False, description="Weigh messages so that sums and means stay unbiased (`importance`; not gat, not `class`)."
+    )
+    node_edge_budget: int | None = Field(
+        None,
+        ge=1,
+        le=10**18,
+        description="Nodes times edges that a batch's sampled subgraph may have; closes batches instead of `batch_size`.",
+    )
+    backend: Literal["numba", "torch", "pyg-lib"] = Field(
+        "numba",
+        description="`torch` draws the same batches on the GPU; `pyg-lib` draws its own, where it is installed.",
+    )
 
     @model_validator(mode="after")
     def _no_zero(self) -> Sampling:
@@ -36,20 +56,52 @@ class Sampling(Frozen):
 
 
 class Features(Frozen):
-    """Where node features live, and how much of them is kept in the fast home."""
+    """Where node features live, and how much of them is kept in the fast home, the device."""
 
-    home: Literal["host", "disk"] = Field("host", description="Slow home of the features; `disk` is a memory map.")
+    home: Literal["host", "disk", "device"] = Field(
+        "host", description="`disk` is a memory map, for features larger than memory; `device` keeps all rows there."
+    )
     cache_ratio: float = Field(0.0, ge=0.0, le=1.0, description="Share of nodes cached in the fast home.")
+    cache_bytes: Annotated[int, Field(ge=1, le=10**15)] | Literal["auto"] | None = Field(
+        None, description="Size of the cache instead of `cache_ratio`; `auto` is half of what is free there."
+    )
+    policy: Literal["degree", "presample", "optimal"] = Field(
+        "degree",
+        description="Which nodes are cached: sources of most edges, most often sampled in `presample_epochs` before "
+        "training, or in hindsight (a yardstick: it samples the whole training first).",
+    )
+    presample_epochs: int = Field(2, ge=1, le=1000, description="Epochs sampled to order the cache (`presample`).")
+
+    @property
+    def cached(self) -> bool:
+        """Whether a cache is asked for."""
+        return self.cache_bytes is not None or self.cache_ratio > 0
+
+    @field_validator("cache_bytes", mode="before")
+    @classmethod
+    def _bytes_or_auto(cls, value: Any) -> Any:
+        whole = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10**15
+        if value is None or value == "auto" or whole:
+            return value
+        raise ValueError(f"{value!r} is not allowed; it must be a whole number of bytes, at least 1, or auto, or null")
 
 
 class Partition(Frozen):
     """Parts of the graph that make Cluster-GCN batches (`batching: cluster`)."""
 
     method: Literal["metis", "random", "fennel", "ldg"] = Field(
-        "metis", description="fennel and ldg are not available in this version."
+        "metis", description="`fennel` and `ldg` read the graph as a stream, where METIS is too slow or too large."
     )
     parts: int = Field(64, ge=1, le=10**9, description="Number of parts.")
     per_batch: int = Field(8, ge=1, le=10**9, description="Parts joined in one batch; edges between them are kept.")
+    passes: int = Field(10, ge=1, le=1000, description="Times that `fennel` reads the stream.")
+
+
+class Loader(Frozen):
+    """Batches and their features prepared in the background, while the model computes."""
+
+    threads: int = Field(0, ge=0, le=64, description="Background threads; 0 prepares each batch when it is needed.")
+    depth: int = Field(2, ge=1, le=1000, description="Batches ahead of the model, at most (at least `threads`).")
 
 
 class Options(Frozen):
@@ -61,6 +113,7 @@ class Options(Frozen):
     sampling: Sampling = Sampling()
     features: Features = Features()
     partition: Partition = Partition()
+    loader: Loader = Loader()
     precision: Literal["fp32", "bf16", "fp16", "fp16-linear", "bf16-linear"] = Field(
         "fp32", description="`-linear` keeps aggregation in fp32."
     )

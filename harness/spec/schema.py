@@ -20,7 +20,8 @@ class Variant(Frozen):
     zip: dict[str, list[Any]] = Field(default_factory=dict, description="Parallel lists, one variant a position.")
     exact: bool = Field(
         False,
-        description="Equal to the baseline but for rounding, which is checked: aggregation, checkpointing, features.*.",
+        description="Equal to the baseline but for rounding, which is checked: aggregation, checkpointing, "
+        "features.*, loader.*, sampling.backend.",
     )
     goal: Literal["speed", "memory"] = Field("speed", description="Which gain an accept needs.")
     description: str = Field("", description="For readers; changes nothing.")

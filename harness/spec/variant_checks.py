@@ -21,7 +21,13 @@ from harness.spec.option_paths import (
 from harness.spec.schema import Variant
 from harness.spec.wording import Finding, Loc, explain, shown
 
-EXACT = ("aggregation", "checkpointing", "features.")  # what changes how, and not what, a run computes
+EXACT = (
+    "aggregation",
+    "checkpointing",
+    "features.",
+    "loader.",
+    "sampling.backend",
+)  # what changes how, and not what, a run computes
 
 
 def check_settings(settings: Settings, patch: dict[str, Any] | None = None) -> list[tuple[str, str]]:
@@ -42,6 +48,15 @@ def check_settings(settings: Settings, patch: dict[str, Any] | None = None) -> l
             f"the fan-out {shown(list(fanout))} has {len(fanout)} hop{'s' * (len(fanout) != 1)} and the model "
             f"{model.layers} layer{'s' * (model.layers != 1)}: "
             f"neighbour batching needs one fan-out a layer, e.g. {shown([25, 10, 5, 5, 5][: model.layers])}"
+        )
+        found.append((blamed, message))
+    if options.features.cache_bytes is not None and options.features.cache_ratio:
+        blamed = "features.cache_ratio"
+        if patch is None or blamed not in patch:
+            blamed = "features.cache_bytes"
+        message = (
+            f"the size of the cache is given twice, as cache_ratio {options.features.cache_ratio:g} and cache_bytes "
+            f"{options.features.cache_bytes}; set one of them to 0 or null"
         )
         found.append((blamed, message))
     partition = options.partition
@@ -130,7 +145,7 @@ def _exact(key: str, variant: Variant) -> list[Finding]:
         return []
     message = (
         f"`{key}` changes {', '.join(inexact)} and cannot be exact: remove `exact: true`; "
-        "aggregation, checkpointing and features.* alone can be exact"
+        "only aggregation, checkpointing, features.*, loader.* and sampling.backend can be exact"
     )
     return [Finding(("variants", key, "exact"), message)]
 

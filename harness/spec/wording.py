@@ -199,15 +199,20 @@ def _pattern(value: Any, ctx: dict[str, Any]) -> str:
         "^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$": (
             "a name that is safe as a file's name: letters, digits, `.`, `_`, `-`, at most 80, a letter or digit first"
         ),
+        r"^(degree|pagerank|.+\.npy)$": (
+            "degree, pagerank, or the path of a .npy of one number a node, e.g. weights.npy"
+        ),
         "^ogbn-[a-z0-9]+$": "a node-property data set of OGB, e.g. ogbn-arxiv",
     }
     pattern = ctx["pattern"]
-    if ":" in pattern:
+    if pattern in known:
+        allowed = known[pattern]
+    elif ":" in pattern:
         allowed = "module:Class, e.g. my_model:Net (file my_model.py beside the spec)"
     elif "/" in pattern:
         allowed = "Class/Name or Class of torch_geometric.datasets, e.g. Planetoid/Cora, Reddit2"
     else:
-        allowed = known.get(pattern, f"text that matches {pattern}")
+        allowed = f"text that matches {pattern}"
     return f"{shown(value)} is not allowed; it must be {allowed}"
 
 
