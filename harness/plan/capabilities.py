@@ -64,6 +64,50 @@ def _one_part_a_batch_of_all(s: Settings) -> str | None:
     return "as many parts a batch as there are parts: each batch is the whole graph" if whole else None
 
 
+def _method_is_not(method: str) -> Callable[[Settings], str | None]:
+    return lambda s: None if s.options.sampling.method == method else f"sampling.method: {s.options.sampling.method}"
+
+
+def _all_neighbours(s: Settings) -> str | None:
+    drawn = any(k > 0 for k in s.options.sampling.fanout) or s.options.sampling.method == "importance"
+    return None if drawn else f"sampling.fanout: {list(s.options.sampling.fanout)}, which takes all neighbours"
+
+
+def _budget(s: Settings) -> str | None:
+    return "a node_edge_budget, which closes the batches" if s.options.sampling.node_edge_budget is not None else None
+
+
+def _all_on_device(s: Settings) -> str | None:
+    return "features.home: device, which holds all rows" if s.options.features.home == "device" else None
+
+
+def _no_cache(s: Settings) -> str | None:
+    features = s.options.features
+    return None if features.cached else f"no cache (cache_ratio {features.cache_ratio:g} and no cache_bytes)"
+
+
+def _all_cached(s: Settings) -> str | None:
+    return "cache_ratio: 1, which caches all rows" if s.options.features.cache_ratio == 1.0 else None
+
+
+def _not_presampled(s: Settings) -> str | None:
+    policy = s.options.features.policy
+    return None if policy == "presample" else f"features.policy: {policy}"
+
+
+def _every_node_once(s: Settings) -> str | None:
+    return "batching: cluster, where each node is fetched once an epoch" if s.options.batching == "cluster" else None
+
+
+def _not_streamed(s: Settings) -> str | None:
+    method = s.options.partition.method
+    return None if method == "fennel" else f"partition.method: {method}"
+
+
+def _foreground(s: Settings) -> str | None:
+    return "loader.threads: 0" if s.options.loader.threads == 0 else None
+
+
 def _custom(s: Settings) -> str | None:
     return f"class: {s.model.class_path}, which is built from `args` alone" if s.model.class_path else None
 
@@ -74,10 +118,21 @@ def _custom_on_whole_graphs(s: Settings) -> str | None:
 
 NO_EFFECT: tuple[NoEffect, ...] = (
     NoEffect(("sampling.",), _batching_is_not("neighbor")),
+    NoEffect(("sampling.weights", "sampling.reweight"), _method_is_not("importance")),
+    NoEffect(("sampling.method",), _all_neighbours),
     NoEffect(("training.batch_size",), _batching_is_not("neighbor")),
+    NoEffect(("training.batch_size",), _budget),
     NoEffect(("partition.",), _batching_is_not("cluster")),
     NoEffect(("partition.method",), _one_part_a_batch_of_all),
-    NoEffect(("features.",), _batching_is_not("neighbor", "cluster")),
+    NoEffect(("partition.passes",), _not_streamed),
+    NoEffect(("features.", "loader."), _batching_is_not("neighbor", "cluster")),
+    NoEffect(("features.cache_ratio", "features.cache_bytes"), _all_on_device),
+    NoEffect(("features.policy", "features.presample_epochs"), _all_on_device),
+    NoEffect(("features.policy", "features.presample_epochs"), _no_cache),
+    NoEffect(("features.policy", "features.presample_epochs"), _all_cached),
+    NoEffect(("features.policy", "features.presample_epochs"), _every_node_once),
+    NoEffect(("features.presample_epochs",), _not_presampled),
+    NoEffect(("loader.depth",), _foreground),
     NoEffect(("model.hidden", "model.heads", "model.dropout", "model.norm"), _custom),
     NoEffect(("model.layers",), _custom_on_whole_graphs),
     NoEffect(("model.heads",), lambda s: None if s.model.conv in ("gat", None) else f"conv: {s.model.conv}"),
@@ -111,10 +166,35 @@ def _no_cuda(c: Candidate, machine: Machine) -> str | None:
     return "no CUDA device can be used here; write `device: auto`" if c.device == "cuda" and not machine.cuda else None
 
 
-def _sampling_method(c: Candidate, machine: Machine) -> str | None:
-    method, batching = c.settings.options.sampling.method, c.settings.options.batching
-    if batching == "neighbor" and method in ("importance", "degree-stratified", "labor"):
-        return f"sampling.method: {method} is not available in this version; available: uniform, fixed"
+def _sampling_backend(c: Candidate, machine: Machine) -> str | None:
+    sampling = c.settings.options.sampling
+    if c.settings.options.batching != "neighbor" or sampling.backend == "numba":
+        return None
+    if sampling.backend == "torch":
+        return (
+            None if c.device == "cuda" else "sampling.backend: torch samples on a GPU; on the CPU numba draws the same"
+        )
+    if machine.libraries.get("pyg_lib") is None:
+        return "sampling.backend: pyg-lib needs pyg-lib, which cannot be imported (it is not on PyPI)"
+    if sampling.method != "uniform" or sampling.node_edge_budget is not None:
+        return "sampling.backend: pyg-lib draws uniform samples of a number of seeds only"
+    return None
+
+
+def _reweighted_attention(c: Candidate, machine: Machine) -> str | None:
+    sampling, model = c.settings.options.sampling, c.settings.model
+    if c.settings.options.batching != "neighbor" or sampling.method != "importance" or not sampling.reweight:
+        return None
+    if model.conv == "gat":
+        return "sampling.reweight: gat's attention is normalised over the sample, and has no place for other weights"
+    if model.class_path is not None:
+        return f"sampling.reweight cannot reach inside a model given by class ({model.class_path})"
+    return None
+
+
+def _device_is_host(c: Candidate, machine: Machine) -> str | None:
+    if c.device == "cpu" and "features.home" in c.changed and c.settings.options.features.home == "device":
+        return "features.home: device is the host's memory on the CPU, as home: host is"
     return None
 
 
@@ -122,8 +202,6 @@ def _partition_method(c: Candidate, machine: Machine) -> str | None:
     method, batching = c.settings.options.partition.method, c.settings.options.batching
     if batching != "cluster":
         return None
-    if method in ("fennel", "ldg"):
-        return f"partition.method: {method} is not available in this version; available: metis, random"
     if method == "metis" and machine.libraries.get("pymetis") is None:
         return "partition.method: metis needs pymetis, which cannot be imported; install it: pip install pymetis"
     return None
@@ -173,8 +251,10 @@ def _half_precision(c: Candidate, machine: Machine) -> str | None:
 
 RULES: tuple[Rule, ...] = (
     Rule("cuda wished, none there", _no_cuda),
-    Rule("samplers of later versions", _sampling_method),
-    Rule("partitioners of later versions, or without their library", _partition_method),
+    Rule("sampling on a GPU that is not there, or by a library that is not", _sampling_backend),
+    Rule("weights of messages where there are none", _reweighted_attention),
+    Rule("the device as a home of its own on the CPU", _device_is_host),
+    Rule("partitioners without their library", _partition_method),
     Rule("spmm for gat; inside a model given by class", _model),
     Rule("features on disk for the full graph", _full_from_disk),
     Rule("half precision that torch cannot do", _half_precision),

@@ -13,6 +13,7 @@ from pathlib import Path
 from harness.plan.model import Cell, Estimate, Plan, VariantPlan
 from harness.plan.sizes import Sizes, prepared_sizes
 from harness.spec.option_paths import Settings
+from harness.spec.options import Options
 
 # One thread of a present CPU, float32; for a guess of the order of magnitude only.
 FLOP_S = 8e10  # dense products
@@ -39,7 +40,7 @@ def layer_shapes(settings: Settings, sizes: Sizes) -> list[LayerShape]:
     widths = [sizes.features, *[settings.model.hidden] * (depth - 1), sizes.classes]
     kind = settings.options.batching
     if kind == "neighbor":
-        rows, hop_edges = _sampled(settings, sizes)
+        rows, hop_edges = _sampled(settings, sizes, _seeds(settings, sizes))
         # layer l, counted from the input, serves all hops but the l outermost
         blocks = [(rows[depth - i], rows[depth - i - 1], sum(hop_edges[: depth - i])) for i in range(depth)]
     else:
@@ -51,12 +52,26 @@ def layer_shapes(settings: Settings, sizes: Sizes) -> list[LayerShape]:
     ]
 
 
-def _sampled(settings: Settings, sizes: Sizes) -> tuple[list[float], list[float]]:
+def _seeds(settings: Settings, sizes: Sizes) -> float:
+    """Seeds of a batch: the batch size, or as many as a budget lets in."""
+    train = float(max(sizes.train_nodes, 1))
+    budget = settings.options.sampling.node_edge_budget
+    if budget is None:
+        return min(float(settings.training.batch_size), train)
+    low, high = 1.0, train
+    while high - low > 0.5:
+        middle = (low + high) / 2
+        rows, edges = _sampled(settings, sizes, middle)
+        low, high = (middle, high) if rows[-1] * sum(edges) <= budget else (low, middle)
+    return low
+
+
+def _sampled(settings: Settings, sizes: Sizes, seeds: float) -> tuple[list[float], list[float]]:
     """Distinct nodes up to each hop, and edges of each hop: each edge's end is a draw from all nodes."""
     fanout = list(settings.options.sampling.fanout)
     fanout += [fanout[-1]] * (settings.model.layers - len(fanout))
     mean_degree = sizes.edges / max(sizes.nodes, 1)
-    rows = [float(min(settings.training.batch_size, max(sizes.train_nodes, 1)))]
+    rows = [seeds]
     edges = []
     frontier = rows[0]
     for width in fanout:
@@ -74,14 +89,14 @@ def _whole(settings: Settings, sizes: Sizes) -> tuple[float, float]:
     if settings.options.batching == "full":
         return float(sizes.nodes), float(sizes.edges)
     share = min(1.0, partition.per_batch / partition.parts)
-    inside = 0.0 if partition.method == "random" else 0.6  # of a part's edges; the rest end in any part
+    inside = {"random": 0.0, "ldg": 0.2}.get(partition.method, 0.6)  # of a part's edges; the rest end in any part
     return sizes.nodes * share, sizes.edges * share * (inside + (1 - inside) * share)
 
 
 def batches(settings: Settings, sizes: Sizes) -> int:
     """Training steps an epoch."""
     if settings.options.batching == "neighbor":
-        return max(1, math.ceil(sizes.train_nodes / settings.training.batch_size))
+        return max(1, math.ceil(sizes.train_nodes / _seeds(settings, sizes)))
     if settings.options.batching == "cluster":
         return max(1, math.ceil(settings.options.partition.parts / settings.options.partition.per_batch))
     return 1
@@ -118,8 +133,11 @@ def memory_parts(settings: Settings, sizes: Sizes, layers: list[LayerShape], dev
     weights = parameters(settings, layers) * FLOAT
     widest = max(layer.targets * layer.width_out for layer in layers) * value
     parts = {
-        "features": table if options.features.home == "host" and device == "cpu" and options.batching != "full" else 0,
-        "cache": table * options.features.cache_ratio if options.batching != "full" else 0,
+        "features": table if _held_in_memory(options, device) else 0,
+        "cache": min(table, _cache_bytes(options, table)) if options.batching != "full" else 0,
+        "loader": max(options.loader.depth, options.loader.threads) * rows * sizes.features * FLOAT
+        if options.loader.threads and options.batching != "full"
+        else 0,
         "block": rows * sizes.features * FLOAT + sum(layer.edges * 16 + layer.targets * 8 for layer in layers),
         "messages": 0 if options.aggregation == "spmm" else max(messages),
         "activations": sum(kept),
@@ -128,6 +146,22 @@ def memory_parts(settings: Settings, sizes: Sizes, layers: list[LayerShape], dev
         "optimiser": 2 * weights,
     }
     return {name: int(size) for name, size in parts.items()}
+
+
+def _held_in_memory(options: Options, device: str) -> bool:
+    """Whether all rows lie in the memory that is counted: the device's."""
+    home = options.features.home
+    return options.batching != "full" and (home == "device" or (home == "host" and device == "cpu"))
+
+
+def _cache_bytes(options: Options, table: float) -> float:
+    """Of the cache; `auto` at most the table, and not known before the run."""
+    features = options.features
+    if features.home == "device":
+        return 0.0
+    if features.cache_bytes is None:
+        return table * features.cache_ratio
+    return table if features.cache_bytes == "auto" else float(features.cache_bytes)
 
 
 def epoch_seconds(settings: Settings, sizes: Sizes, layers: list[LayerShape]) -> float:

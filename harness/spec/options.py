@@ -24,15 +24,15 @@ class Sampling(Frozen):
 
     method: Literal["uniform", "fixed", "importance", "degree-stratified", "labor"] = Field(
         "uniform",
-        description="`fixed` draws the same sample every epoch, `importance` by `weights`; `degree-stratified` gives hubs "
-        "more and all else all; `labor` lets the nodes of a hop share neighbours.",
+        description="`fixed`: the same every epoch. `importance`: by `weights`. `degree-stratified`: nodes up to "
+        "the fan-out keep all, hubs get more, with the logarithm of their degree. `labor`: nodes of a hop share draws.",
     )
     fanout: Fanout = (25, 10)
     weights: str = Field(
         "degree",
         pattern=r"^(degree|pagerank|.+\.npy)$",
-        description="Of a node as a neighbour (`importance`): `degree`, `pagerank`, or a .npy of one number a node; 0 is "
-        "never drawn.",
+        description="Of a node as a neighbour (`importance`): `degree`, `pagerank`, or a .npy of one number a node; 0 "
+        "is never drawn.",
     )
     reweight: bool = Field(
         False, description="Weigh messages so that sums and means stay unbiased (`importance`; not gat, not `class`)."
@@ -41,7 +41,7 @@ class Sampling(Frozen):
         None,
         ge=1,
         le=10**18,
-        description="Nodes times edges that a batch's sampled subgraph may have; closes batches instead of `batch_size`.",
+        description="Most nodes times edges of a batch's sampled subgraph; closes batches instead of `batch_size`.",
     )
     backend: Literal["numba", "torch", "pyg-lib"] = Field(
         "numba",
