@@ -24,6 +24,10 @@ class Block:
         src_degree: in-degree of each source in the whole graph, int64, ``[num_src]`` (gcn's weights).
         src_self_loops: how many of `src_degree` are edges from the source to itself, int64, ``[num_src]``; None
             where the graph has no self-loops. gcn replaces them by one.
+        edge_weight: what each edge's message is multiplied by, float32, ``[num_edges]``; None: all 1. Set by
+            importance sampling with re-weighting, so that the mean of a destination's weighted messages is
+            unbiased for the mean over all its neighbours, and their sum times in_degree over sampled degree for
+            the whole sum.
     """
 
     indptr: np.ndarray
@@ -32,6 +36,7 @@ class Block:
     in_degree: np.ndarray
     src_degree: np.ndarray
     src_self_loops: np.ndarray | None = None
+    edge_weight: np.ndarray | None = None
 
     @property
     def num_dst(self) -> int:

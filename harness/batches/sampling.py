@@ -194,6 +194,8 @@ class NeighborSampler:
         method: ``uniform``, or ``fixed``: keyed without epoch and batch, so that a node has the same sample
             at a hop in every batch of every epoch.
         seed: any integer.
+        weights: importance only: a node's weight as a neighbour, float64, ``[num_nodes]``; None: source degree.
+        reweight: importance only: the blocks carry `edge_weight`.
         validate: check that the arrays are a CSR (one pass over the edges); only for a graph already checked
             may it be left out.
         has_self_loops: False spares the pass over the edges that counts them.
@@ -210,10 +212,14 @@ class NeighborSampler:
         method: str = "uniform",
         seed: int = 0,
         *,
+        weights: np.ndarray | None = None,
+        reweight: bool = False,
         validate: bool = True,
         has_self_loops: bool = True,
     ) -> None:
         check_method(method)
+        if weights is not None or reweight:
+            raise ValueError(f"weights and reweight belong to importance sampling, not to {method!r}")
         self.fanout = checked_fanout(fanout)
         self.method = method
         self.seed = int(seed)

@@ -51,7 +51,7 @@ class TorchNeighborSampler:
 
     Args:
         indptr, indices: CSR, integer arrays or tensors.
-        fanout, method, seed: see `NeighborSampler`.
+        fanout, method, seed, weights, reweight, validate, has_self_loops: see `NeighborSampler`.
         device: where the tensors live and the work is done.
 
     Raises:
@@ -66,15 +66,22 @@ class TorchNeighborSampler:
         method: str = "uniform",
         seed: int = 0,
         *,
+        weights: np.ndarray | None = None,
+        reweight: bool = False,
+        validate: bool = True,
+        has_self_loops: bool = True,
         device: torch.device | str = "cpu",
     ) -> None:
         check_method(method)
-        check_csr(indptr, indices)
+        if weights is not None or reweight:
+            raise ValueError(f"weights and reweight belong to importance sampling, not to {method!r}")
+        if validate:
+            check_csr(indptr, indices)
         self.fanout = checked_fanout(fanout)
         self.method = method
         self.seed = int(seed)
         self.device = torch.device(device)
-        self._self_loops = self_loops(indptr, indices)
+        self._self_loops = self_loops(indptr, indices) if has_self_loops else None
         self._indptr = torch.as_tensor(np.array(indptr, dtype=np.int64), device=self.device)
         self._indices = torch.as_tensor(np.array(indices, dtype=np.int64), device=self.device)
 
