@@ -30,6 +30,7 @@ class TorchBlock:
             block itself if it is square, and are none otherwise.
         device: where the tensors go.
         first_dst: source that destination 0 is.
+        edge_weight: what each message is multiplied by, float32, ``[num_edges]``; None means 1.
     """
 
     def __init__(
@@ -42,17 +43,24 @@ class TorchBlock:
         src_self_loops: np.ndarray | None,
         device: torch.device,
         first_dst: int = 0,
+        edge_weight: np.ndarray | None = None,
     ) -> None:
-        self._indptr, self._indices = indptr, indices
+        self._indptr, self._indices, self._edge_weight = indptr, indices, edge_weight
         self._in_degree, self._src_degree, self._src_self_loops = in_degree, src_degree, src_self_loops
         self.num_src, self.num_dst, self.num_edges = num_src, len(indptr) - 1, len(indices)
         self.device, self.first_dst = device, first_dst
         self._degree = np.diff(indptr)
 
+    @property
+    def reweighted(self) -> bool:
+        """Whether the sampler gave its edges weights."""
+        return self._edge_weight is not None
+
     @cached_property
     def plain(self) -> Adjacency:
-        """The edges as they are, each with weight 1."""
-        return Adjacency(self._indptr, self._indices, self.num_src, self.device)
+        """The edges as they are, with the sampler's weights, or 1 each."""
+        weights = self._sampled_weights if self.reweighted else None
+        return Adjacency(self._indptr, self._indices, self.num_src, self.device, weights)
 
     @cached_property
     def looped(self) -> Adjacency:
@@ -67,7 +75,8 @@ class TorchBlock:
         graph without self-loops, plus 1. Repeated edges count as often as they come; a node has one self-loop
         of weight ``1 / d_i``, however many the graph has. This is PyG's `gcn_norm`.
         Where the block holds only some of a destination's edges, all but the self-loop are scaled by in-degree
-        over edges held, which makes a uniform sample's sum unbiased for the whole neighbourhood's.
+        over edges held, which makes a uniform sample's sum unbiased for the whole neighbourhood's. The sampler's
+        weights multiply all but the self-loop too, which does the same for a sample that is not uniform.
         """
         return Adjacency(*self._with_self_loops, self.num_src, self.device, self._symmetric_weights)
 
@@ -120,20 +129,36 @@ class TorchBlock:
         degree = self._src_degree if loops is None else self._src_degree - loops
         return 1.0 / np.sqrt(degree + 1.0)
 
+    def _sampled_weights(self, _: Adjacency, dtype: torch.dtype) -> Tensor:
+        assert self._edge_weight is not None
+        return to_tensor(self._edge_weight, self.device).to(dtype)
+
     def _symmetric_weights(self, looped: Adjacency, dtype: torch.dtype) -> Tensor:
         exact = torch.float64 if dtype == torch.float64 else torch.float32
         source = to_tensor(self._inverse_root_degree, self.device).to(exact)
         own = source[self.first_dst : self.first_dst + self.num_dst]
         scaled = own if self._scale is None else own * to_tensor(self._scale, self.device).to(exact)
         weight = scaled.index_select(0, looped.dst) * source.index_select(0, looped.indices)
-        weight[looped.indptr[1:].long() - 1] = own * own
+        added = looped.indptr[1:].long() - 1
+        if self._edge_weight is not None:
+            sampled = torch.ones(looped.num_edges, dtype=torch.bool, device=self.device)
+            sampled[added] = False
+            weight[sampled] *= to_tensor(self._edge_weight[~self._is_self_loop], self.device).to(exact)
+        weight[added] = own * own
         return weight.to(dtype)
 
 
 def to_torch(block: Block, device: torch.device) -> TorchBlock:
     """The block as tensors; on the CPU they share its memory."""
     return TorchBlock(
-        block.indptr, block.indices, block.num_src, block.in_degree, block.src_degree, block.src_self_loops, device
+        block.indptr,
+        block.indices,
+        block.num_src,
+        block.in_degree,
+        block.src_degree,
+        block.src_self_loops,
+        device,
+        edge_weight=getattr(block, "edge_weight", None),
     )
 
 

@@ -14,6 +14,7 @@ from torch_geometric.nn import GATConv, GCNConv, GINConv, SAGEConv
 
 from harness.models.aggregation import Aggregation
 from harness.models.block import TorchBlock
+from harness.models.errors import Unsupported
 
 Rows = tuple[Tensor, ...]  # tensors that have a row for each node
 
@@ -82,6 +83,11 @@ class Gat(GATConv):
         return projected, (projected * self.att_src).sum(dim=-1)
 
     def receive(self, sources: Rows, destinations: Rows, block: TorchBlock, aggregation: Aggregation) -> Tensor:
+        if block.reweighted:
+            raise Unsupported(
+                "gat cannot take the weights of a re-weighted sample: its attention is normalised over the neighbours "
+                "drawn, so no weight makes it unbiased; set sampling.reweight: false"
+            )
         projected, sent = sources
         edges = block.looped
         received = (destinations[0] * self.att_dst).sum(dim=-1)

@@ -138,8 +138,14 @@ class OwnModel(nn.Module):
 
         Raises:
             ModelError: the module's output is no tensor of shape ``[n, num_classes]``.
+            Unsupported: the sampler gave the edges weights.
         """
         first = self.prepare(blocks[:1], x.device)[0]
+        if first.reweighted:
+            raise Unsupported(
+                f"{self.model.class_path} cannot take the weights of a re-weighted sample: it is called as "
+                "forward(x, edge_index); set sampling.reweight: false"
+            )
         with Precision(self.options.precision, x.device.type).autocast():
             logits = self._checked(self.module(x, first.plain.edge_index), len(x))
         self._calls["own"] += 1
