@@ -158,7 +158,7 @@ def to_torch(block: Block, device: torch.device) -> TorchBlock:
         block.src_degree,
         block.src_self_loops,
         device,
-        edge_weight=getattr(block, "edge_weight", None),
+        edge_weight=block.edge_weight,
     )
 
 
