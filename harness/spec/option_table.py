@@ -22,6 +22,7 @@ _SECTIONS = (
     ("Sampling", "baseline.sampling"),
     ("Features", "baseline.features"),
     ("Partition", "baseline.partition"),
+    ("Loader", "baseline.loader"),
     ("Variant", "variants.&lt;name&gt;"),
     ("Design", "design"),
     ("Seeds", "seeds"),

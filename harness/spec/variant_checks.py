@@ -54,10 +54,7 @@ def check_settings(settings: Settings, patch: dict[str, Any] | None = None) -> l
         blamed = "features.cache_ratio"
         if patch is None or blamed not in patch:
             blamed = "features.cache_bytes"
-        message = (
-            f"the size of the cache is given twice, as cache_ratio {options.features.cache_ratio:g} and cache_bytes "
-            f"{options.features.cache_bytes}; set one of them to 0 or null"
-        )
+        message = "the cache's size is given twice, by cache_ratio and by cache_bytes; set one of them to 0 or null"
         found.append((blamed, message))
     partition = options.partition
     if partition.per_batch > partition.parts:

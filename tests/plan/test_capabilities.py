@@ -24,11 +24,21 @@ def having(patch: dict[str, Any], base: Settings = BASE) -> Settings:
 @pytest.mark.parametrize(
     ("patch", "reason"),
     [
-        ({"sampling.method": "importance"}, "sampling.method: importance is not available in this version"),
-        ({"sampling.method": "degree-stratified"}, "not available in this version; available: uniform, fixed"),
-        ({"sampling.method": "labor"}, "not available in this version"),
-        ({"batching": "cluster", "partition.method": "fennel"}, "not available in this version; available: metis"),
-        ({"batching": "cluster", "partition.method": "ldg"}, "not available in this version"),
+        ({"sampling.backend": "torch"}, "samples on a GPU; on the CPU numba draws the same"),
+        ({"sampling.backend": "pyg-lib"}, "needs pyg-lib, which cannot be imported"),
+        (
+            {"model.conv": "gat", "sampling.method": "importance", "sampling.reweight": True},
+            "sampling.reweight: gat's attention is normalised",
+        ),
+        (
+            {
+                "model.conv": None,
+                "model.class": "m:N",
+                "sampling.method": "importance",
+                "sampling.reweight": True,
+            },
+            "cannot reach inside a model given by class (m:N)",
+        ),
         ({"model.conv": "gat", "aggregation": "spmm"}, "attention weights per edge: spmm gains nothing"),
         ({"batching": "full", "features.home": "disk"}, "keeps all features in memory"),
     ],
@@ -42,6 +52,14 @@ def test_what_never_runs(patch: dict[str, Any], reason: str, machine: Machine) -
     [
         {},
         {"sampling.method": "fixed"},
+        {"sampling.method": "importance", "sampling.reweight": True},
+        {"sampling.method": "degree-stratified"},
+        {"sampling.method": "labor", "loader.threads": 2},
+        {"sampling.node_edge_budget": 10**9},
+        {"features.home": "device"},  # as a baseline; as a toggle it is skipped on the CPU
+        {"features.cache_bytes": "auto", "features.policy": "presample"},
+        {"batching": "cluster", "partition.method": "fennel"},
+        {"batching": "cluster", "partition.method": "ldg"},
         {"batching": "cluster", "partition.method": "random"},
         {"batching": "cluster", "features.home": "disk", "features.cache_ratio": 0.5},
         {"model.conv": "gat", "aggregation": "segment"},
@@ -61,6 +79,32 @@ def test_metis_needs_pymetis(machine: Machine) -> None:
     assert cannot_run(metis, machine) is None
     assert "pip install pymetis" in (cannot_run(metis, without) or "")
     assert cannot_run(Candidate(having({"batching": "cluster", "partition.method": "random"}), "cpu"), without) is None
+
+
+def test_the_device_is_no_home_of_its_own_on_the_cpu(machine: Machine) -> None:
+    def reason(device: str) -> str:
+        toggle = Candidate(having({"features.home": "device"}), device, ("features.home",))
+        return cannot_run(toggle, machine.model_copy(update={"cuda": True})) or ""
+
+    assert "is the host's memory on the CPU" in reason("cpu")
+    assert reason("cuda") == ""
+
+
+def test_sampling_on_the_gpu_where_there_is_one(machine: Machine) -> None:
+    torch_samples = having({"sampling.backend": "torch", "sampling.method": "labor"})
+    assert cannot_run(Candidate(torch_samples, "cuda"), machine.model_copy(update={"cuda": True})) is None
+
+
+def test_pyg_lib_draws_uniform_samples_of_a_number_of_seeds(machine: Machine) -> None:
+    with_it = machine.model_copy(update={"libraries": {**machine.libraries, "pyg_lib": "0.5.0"}})
+
+    def reason(**patch: Any) -> str:
+        settings = having({"sampling.backend": "pyg-lib", **{f"sampling.{key}": value for key, value in patch.items()}})
+        return cannot_run(Candidate(settings, "cpu"), with_it) or ""
+
+    assert reason() == ""
+    assert "uniform samples" in reason(method="labor")
+    assert "uniform samples" in reason(node_edge_budget=10**9)
 
 
 def test_half_precision_asks_the_probe(machine: Machine) -> None:
@@ -110,6 +154,18 @@ NO_EFFECT = [
     ("training.batch_size", {"batching": "cluster"}, "batching: cluster"),
     ("partition.parts", {}, "batching: neighbor"),
     ("partition.method", {"batching": "cluster", "partition.parts": 8}, "each batch is the whole graph"),
+    ("partition.passes", {"batching": "cluster"}, "partition.method: metis"),
+    ("sampling.weights", {}, "sampling.method: uniform"),
+    ("sampling.reweight", {"sampling.method": "labor"}, "sampling.method: labor"),
+    ("sampling.method", {"sampling.fanout": [-1, -1], "sampling.method": "labor"}, "takes all neighbours"),
+    ("training.batch_size", {"sampling.node_edge_budget": 10**9}, "closes the batches"),
+    ("features.cache_ratio", {"features.home": "device", "features.cache_ratio": 0.5}, "holds all rows"),
+    ("features.policy", {}, "no cache (cache_ratio 0 and no cache_bytes)"),
+    ("features.policy", {"features.cache_ratio": 1.0}, "caches all rows"),
+    ("features.policy", {"batching": "cluster", "features.cache_ratio": 0.5}, "fetched once an epoch"),
+    ("features.presample_epochs", {"features.cache_ratio": 0.5}, "features.policy: degree"),
+    ("loader.threads", {"batching": "full"}, "batching: full"),
+    ("loader.depth", {}, "loader.threads: 0"),
     ("model.heads", {}, "conv: sage"),
     ("model.hidden", {"model.conv": None, "model.class": "m:N"}, "class: m:N"),
     ("model.layers", {"model.conv": None, "model.class": "m:N", "batching": "full"}, "class: m:N"),
@@ -128,7 +184,9 @@ def test_a_toggle_that_does_nothing_says_why(path: str, patch: dict[str, Any], c
 def test_with_neighbour_batching_and_gat_all_else_has_an_effect() -> None:
     gat = having({"model.conv": "gat"})
     idle = {path for path in option_paths() if without_effect(path, gat)}
-    assert idle == {"partition.method", "partition.parts", "partition.per_batch"}
+    waiting = {"sampling.weights", "sampling.reweight", "features.policy", "features.presample_epochs", "loader.depth"}
+    parts = {"partition.method", "partition.parts", "partition.per_batch", "partition.passes"}
+    assert idle == waiting | parts
     assert all(is_option(path) for path in idle)
 
 

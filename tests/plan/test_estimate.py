@@ -152,3 +152,23 @@ def test_cost_is_runs_times_epochs(plan_of: PlanOf) -> None:
     assert found.quality_min_s == pytest.approx(sum(s for s in seconds if s) * 10 * 5)
     assert found.quality_max_s == pytest.approx(2 * found.quality_min_s)
     assert found.timing_max_s == pytest.approx(3 * found.timing_min_s)  # looks 4 and 12
+
+
+def test_a_budget_closes_batches_by_nodes_times_edges() -> None:
+    """A quarter of the budget of a batch of 1,024 lets in half as many seeds where both grow with the seeds."""
+    full = layer_shapes(having({}), HUGE)
+    whole = int(full[0].sources * full[0].edges)
+    half = layer_shapes(having({"sampling.node_edge_budget": whole // 4}), HUGE)
+    assert half[-1].targets == pytest.approx(512, rel=0.01)
+    assert batches(having({"sampling.node_edge_budget": whole // 4}), HUGE) == pytest.approx(10**8 / 512, rel=0.01)
+
+
+def test_what_the_homes_the_cache_and_the_loader_hold() -> None:
+    table = 2708 * 1433 * 4
+    assert parts({"features.cache_bytes": 10**6})["cache"] == 10**6
+    assert parts({"features.cache_bytes": 10**12})["cache"] == table
+    assert parts({"features.home": "device"}, device="cuda")["features"] == table
+    assert parts({"features.home": "device", "features.cache_ratio": 0.5})["cache"] == 0
+    rows = layer_shapes(having({}), CORA)[0].sources
+    assert parts({"loader.threads": 1, "loader.depth": 3})["loader"] == pytest.approx(3 * rows * 1433 * 4, rel=1e-6)
+    assert parts({})["loader"] == 0

@@ -64,23 +64,22 @@ def test_the_example_of_the_documentation(plan_of: PlanOf) -> None:
         "fanout-15-10",
         "fanout-10-5",
         "fanout-5-5",
+        "importance",
         "cache-0.1",
         "cache-0.3",
         "cluster-metis",
         "cluster-random",
+        "cluster-fennel",
         "precision-fp16",
         "precision-fp16-linear",
         "spmm",
         "checkpoint",
     ]
-    assert skipped(plan) == {
-        "importance": "sampling.method: importance is not available in this version; available: uniform, fixed",
-        "cluster-fennel": "partition.method: fennel is not available in this version; available: metis, random",
-    }
+    assert skipped(plan) == {}
     assert [c.variant for c in plan.comparisons] == list(plan.cells)[1:]
     assert {c.variant for c in plan.comparisons if c.exact} == {"cache-0.1", "cache-0.3", "spmm", "checkpoint"}
     assert [c.variant for c in plan.comparisons if c.goal == "memory"] == ["checkpoint"]
-    assert (plan.runs_min, plan.runs_max) == (12 * 5, 12 * 20)
+    assert (plan.runs_min, plan.runs_max) == (14 * 5, 14 * 20)
     assert (plan.quality_threads, plan.timing_threads) == (1, 2)
     assert plan.cells["cluster-random"].patch == {"batching": "cluster", "partition.method": "random"}
     # the patch is what differs: the baseline's partition.method is metis already
@@ -290,9 +289,9 @@ def test_leaving_out_what_has_no_effect_is_skipped(plan_of: PlanOf) -> None:
 
 def test_a_baseline_that_cannot_run_stops_the_plan(plan_of: PlanOf) -> None:
     with pytest.raises(
-        InputError, match=r":5:1: baseline: the reference `baseline` cannot run: .*labor is not available"
+        InputError, match=r":5:1: baseline: the reference `baseline` cannot run: .*numba draws the same"
     ):
-        plan_of("baseline: {sampling: {method: labor}}\nvariants: {a: {set: {precision: fp16}}}\n")
+        plan_of("baseline: {sampling: {backend: torch}}\nvariants: {a: {set: {precision: fp16}}}\n")
 
 
 def test_cuda_wished_where_there_is_none(plan_of: PlanOf) -> None:
@@ -317,7 +316,7 @@ def test_ogb_wished_where_it_is_not_installed(plan_of: PlanOf, machine: Machine)
         ("variants: {a: {set: {precision: fp16}}, b: {set: {precision: fp16}}}", "a and b are the same options"),
         ("seeds: {looks: [3]}\nvariants: {a: {set: {precision: fp16}}}", "at most 3 pairs"),
         ("training: {epochs: 5, patience: 5}\nvariants: {a: {set: {precision: fp16}}}", "early stopping never happens"),
-        ("variants: {a: {set: {sampling.method: labor}}}", "every variant is skipped"),
+        ("variants: {a: {set: {sampling.backend: torch}}}", "every variant is skipped"),
     ],
 )
 def test_warnings(lines: str, warning: str, plan_of: PlanOf) -> None:

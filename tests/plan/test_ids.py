@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,11 +71,21 @@ OTHER: dict[str, Any] = {
     "batching": "full",
     "sampling.method": "fixed",
     "sampling.fanout": [10, 25],
+    "sampling.weights": "pagerank",
+    "sampling.reweight": True,
+    "sampling.node_edge_budget": 10**9,
+    "sampling.backend": "torch",
     "features.home": "disk",
     "features.cache_ratio": 0.1,
+    "features.cache_bytes": "auto",
+    "features.policy": "presample",
+    "features.presample_epochs": 3,
     "partition.method": "random",
     "partition.parts": 32,
     "partition.per_batch": 4,
+    "partition.passes": 5,
+    "loader.threads": 1,
+    "loader.depth": 3,
     "precision": "fp16",
     "aggregation": "spmm",
     "checkpointing": True,
@@ -103,6 +114,7 @@ def test_any_option_changes_the_id() -> None:
     ids["model.class"] = id_of(own)
     ids["model.args"] = id_of(Settings(Model(class_path="m:N", args={"k": 1}), BASE.training, BASE.options))
     ids["source of the model"] = id_of(own, model_source="ab")
+    ids["source of the weights"] = id_of(BASE, weights_source="ab")
     ids["device"] = id_of(BASE, device="cpu")
     ids["dataset"] = id_of(BASE, dataset=Builtin(source="builtin", name="wordnet", subset="verb"))
     ids["split"] = id_of(BASE, dataset=WORDNET.model_copy(update={"split": Split(kind="random", train=0.5, val=0.2)}))
@@ -112,7 +124,7 @@ def test_any_option_changes_the_id() -> None:
 
 def test_an_id_is_the_same_on_every_machine_and_in_every_release() -> None:
     """Another value means that every finished run would run again: a new option does that, nothing else should."""
-    assert id_of(BASE) == "66b6ceb6e4fbbc1cd5d6"
+    assert id_of(BASE) == "f13f299d088f62fd9f54"
 
 
 def plan_ids(plan: Plan) -> dict[str, str]:
@@ -225,3 +237,18 @@ def test_everything_of_a_run_enters_its_id() -> None:
     ids = {run_id(**{**base, key: value}) for key, value in changed.items()}
     assert len(ids | {run_id(**base)}) == len(base) + 1
     assert run_id(**base) == run_id(**dict(reversed(base.items())))
+
+
+def test_the_content_of_a_file_of_weights_is_in_the_id(plan_of: PlanOf, tmp_path: Path) -> None:
+    """Where one is drawn by: another content is another run, the same content under another name of time is not."""
+    text = (
+        "variants:\n  by-file: {set: {sampling.method: importance, sampling.weights: w.npy}}\n"
+        "  fixed: {set: {sampling.method: fixed}}\n"
+    )
+    np.save(tmp_path / "w.npy", np.ones(13_767))
+    first = plan_ids(plan_of(text))
+    np.save(tmp_path / "w.npy", np.ones(13_767))
+    assert plan_ids(plan_of(text)) == first
+    np.save(tmp_path / "w.npy", np.arange(13_767.0))
+    other = plan_ids(plan_of(text))
+    assert {name for name in first if first[name] != other[name]} == {"by-file"}
