@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from functools import partial
+from itertools import count
 from typing import Any, TypeVar
 
 from harness.batches.batch import Batch
-from harness.batches.loader import prefetch
+from harness.batches.loader import End, LoaderWatch, prefetch
 
 T = TypeVar("T")
+
+
+class NoSuchBatch(IndexError):
+    """An epoch's last batch comes before this one."""
 
 
 class BatchPlan(ABC):
     """The batches of a training; a batch depends on (graph, options, seed, epoch, index) and on nothing else.
 
     Attributes:
-        num_batches: batches in an epoch; may be 0.
+        num_batches: batches in an epoch; may be 0. None where epochs differ in it, and only the end of one tells.
         preprocess_s: seconds spent once, before the first epoch, by name (``partition_s``).
     """
 
-    num_batches: int
+    num_batches: int | None
     preprocess_s: dict[str, float]
 
     @abstractmethod
     def batch(self, epoch: int, index: int) -> Batch:
-        """Batch ``index`` of an epoch; may be called from several threads, in any order."""
+        """Batch ``index`` of an epoch; may be called from several threads, in any order.
+
+        Raises:
+            NoSuchBatch: the epoch has fewer; only where `num_batches` is None.
+        """
 
     @abstractmethod
     def counters(self) -> dict[str, Any]:
@@ -36,21 +46,58 @@ class BatchPlan(ABC):
     def _count(self, batch: Batch) -> None:
         """Add a batch that is handed out to the counters."""
 
-    def epoch(self, epoch: int, threads: int = 0, depth: int = 2) -> Iterator[Batch]:
+    def epoch(self, epoch: int, threads: int = 0, depth: int = 2) -> Generator[Batch, None, None]:
         """The batches of an epoch in order, made ahead by ``threads`` background threads."""
-        for batch in prefetch([partial(self.batch, epoch, i) for i in range(self.num_batches)], threads, depth):
-            self._count(batch)
-            yield batch
+        with closing(prefetch(self._makers(epoch), threads, depth)) as batches:
+            for batch in batches:
+                self._count(batch)
+                yield batch
+                del batch  # or it would be held while the next one is waited for
 
     def prepared_epoch(
-        self, epoch: int, prepare: Callable[[Batch], T], threads: int = 0, depth: int = 2
-    ) -> Iterator[tuple[Batch, T]]:
-        """As `epoch`, each batch with ``prepare(batch)`` (its features, say), made in the background too."""
+        self,
+        epoch: int,
+        prepare: Callable[[Batch], T],
+        threads: int = 0,
+        depth: int = 2,
+        watch: LoaderWatch | None = None,
+    ) -> Generator[tuple[Batch, T], None, None]:
+        """As `epoch`, each batch with ``prepare(batch)`` (its features, say), made in the background too.
 
-        def make(index: int) -> tuple[Batch, T]:
-            batch = self.batch(epoch, index)
+        Args:
+            prepare: called in the thread that made the batch, by several threads at once.
+            watch: sees which thread made which batch, and how far ahead.
+        """
+        seen = watch or LoaderWatch()
+        seen.begin()
+
+        def prepared(make: Callable[[], Batch | End]) -> tuple[Batch, T] | End:
+            seen.make()
+            batch = make()
+            if isinstance(batch, End):
+                seen.unmake()
+                return batch
             return batch, prepare(batch)
 
-        for batch, prepared in prefetch([partial(make, i) for i in range(self.num_batches)], threads, depth):
-            self._count(batch)
-            yield batch, prepared
+        makers = (partial(prepared, make) for make in self._makers(epoch))
+        with closing(prefetch(makers, threads, depth, seen.take)) as items:
+            for item in items:
+                self._count(item[0])
+                yield item
+                del item
+
+    def replay(self, epoch: int) -> Iterator[Batch]:
+        """The batches of an epoch in order, made in the caller's thread when asked for, and counted nowhere."""
+        return prefetch(self._makers(epoch))
+
+    def _makers(self, epoch: int) -> Iterator[Callable[[], Batch | End]]:
+        """One for each batch of the epoch, in order."""
+        if self.num_batches is None:
+            return (partial(self._batch_or_end, epoch, index) for index in count())
+        return (partial(self.batch, epoch, index) for index in range(self.num_batches))
+
+    def _batch_or_end(self, epoch: int, index: int) -> Batch | End:
+        try:
+            return self.batch(epoch, index)
+        except NoSuchBatch:
+            return End.END
