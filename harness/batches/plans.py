@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import torch
+
 from harness.batches.clusters import ClusterBatches
 from harness.batches.epochs import BatchPlan
 from harness.batches.full import FullBatch
-from harness.batches.neighbors import NeighborBatches
+from harness.batches.samplers import neighbor_batches
 from harness.graphs import cached_partition
 from harness.graphs.graph import Graph
 from harness.spec.errors import InputError, Problem
@@ -16,7 +18,15 @@ from harness.spec.places import cache_root
 
 
 def batches_of(
-    graph: Graph, options: Options, training: Training, layers: int, seed: int, *, cache_dir: Path | None = None
+    graph: Graph,
+    options: Options,
+    training: Training,
+    layers: int,
+    seed: int,
+    *,
+    cache_dir: Path | None = None,
+    spec_dir: Path | None = None,
+    device: torch.device | None = None,
 ) -> BatchPlan:
     """The batches that these options ask for.
 
@@ -27,9 +37,11 @@ def batches_of(
         layers: of the model, one block each; for `neighbor` the fan-out must have one hop a layer.
         seed: the run's seed: of the order of nodes or parts, of the draws, and of the partition.
         cache_dir: where partitions are kept; default ``$HARNESS_CACHE/partitions``.
+        spec_dir: where the path of a file of weights starts; default the working folder.
+        device: that samples where `sampling.backend` is torch; default the CPU.
 
     Raises:
-        InputError: as many hops as layers are needed, or the method is not available.
+        InputError: as many hops as layers are needed, a backend cannot sample here, or a file of weights is wrong.
     """
     if options.batching == "full":
         return FullBatch(graph, layers)
@@ -37,7 +49,7 @@ def batches_of(
         wanted = options.partition
         folder = cache_dir or cache_root() / "partitions"
         try:
-            part, report = cached_partition(graph, wanted.parts, wanted.method, seed, folder)
+            part, report = cached_partition(graph, wanted.parts, wanted.method, seed, folder, wanted.passes)
         except ValueError as error:
             raise InputError(Problem(file="spec", path="partition.method", message=str(error))) from error
         return ClusterBatches(graph, part, report, wanted.per_batch, layers, seed)
@@ -50,7 +62,6 @@ def batches_of(
                 f"{layers} layers; give one number a layer, the seeds' hop first",
             )
         )
-    try:
-        return NeighborBatches(graph, options.sampling, training.batch_size, seed)
-    except ValueError as error:
-        raise InputError(Problem(file="spec", path="sampling.method", message=str(error))) from error
+    return neighbor_batches(
+        graph, options.sampling, training.batch_size, seed, spec_dir or Path(), device or torch.device("cpu")
+    )

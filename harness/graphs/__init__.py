@@ -17,7 +17,7 @@ __all__ = ["cached_partition", "edge_cut", "partition"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:  # scipy is imported only where a partition is made
+    if name in __all__:  # what cuts is imported only where a partition is made
         from harness.graphs import partitioning
 
         return getattr(partitioning, name)

@@ -21,6 +21,7 @@ class GraphMeta(Frozen):
     name: str
     dataset: dict[str, Any]
     fingerprint: str  # sha256 over the content of all arrays
+    structure: str | None = None  # sha256 over indptr and indices; None for a graph that was not prepared
     num_nodes: int
     num_edges: int
     num_features: int

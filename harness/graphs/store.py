@@ -17,6 +17,7 @@ from harness.graphs.fingerprint import ARRAYS, fingerprint
 from harness.graphs.graph import BUILDER_VERSION, Graph, GraphMeta
 from harness.graphs.raw import RawGraph, SplitNodes
 from harness.graphs.scaling import apply_scale, divide_rows, fit_scale
+from harness.graphs.structure import structure_hash
 from harness.spec.dataset import Transform
 
 REMEDY = "delete this folder and prepare again (`harness prepare SPEC`)"
@@ -82,6 +83,7 @@ def write_graph(
         name=raw.name,
         dataset=dict(dataset),
         fingerprint=fingerprint(arrays, len(class_names)),
+        structure=structure_hash(arrays["indptr"], arrays["indices"]),
         num_nodes=len(y),
         num_edges=len(csr.indices),
         num_features=arrays["x"].shape[1],

@@ -1,0 +1,76 @@
+"""Partitions made once and kept by content: the parts in an `.npz`, their report beside it as JSON."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from filelock import FileLock
+
+from harness.graphs.csr import check_csr
+from harness.graphs.graph import Graph
+from harness.graphs.partitioning.methods import check_request, cut
+from harness.graphs.partitioning.report import facts_of
+from harness.graphs.partitioning.undirected import undirected
+from harness.graphs.structure import structure_hash
+from harness.plan.partitions import PartitionReport, PartitionRequest, read_parts, read_report, train_balance
+from harness.records.files import write_atomically
+
+
+def cached_partition(
+    graph: Graph, parts: int, method: str, seed: int, cache_dir: Path, passes: int = 10
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """The parts of a prepared graph, made once; whoever comes second waits for the first.
+
+    The key is a hash of the graph's structure itself (`graph.meta.structure`, which the preparation computed, else
+    from the arrays), parts, method, seed, passes and the versions of the partitioner: another graph can never be
+    given these parts, and other features on the same structure share them.
+
+    Returns:
+        The part of each node (int64, ``[num_nodes]``), and a report: the fields of
+        `harness.plan.partitions.PartitionReport`, whose ``balance`` also has that of ``train`` labels (largest part
+        over the mean, 1.0 where there is nothing to balance), and ``cached``: whether it was made earlier.
+
+    Raises:
+        ValueError: as `partition`. InputError: a file in the cache cannot be read.
+    """
+    check_request(parts, method, passes)
+    structure = graph.meta.structure or structure_hash(graph.indptr, graph.indices)
+    request = PartitionRequest(method, parts, passes, seed)
+    path = request.path(structure, Path(cache_dir))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_suffix(".lock")):
+        report = read_report(path)
+        cached = report is not None and path.exists()
+        if report is None or not path.exists():
+            part, report = _make(graph, request)
+            _write(path, part, report)
+        else:
+            part = read_parts(path, graph.num_nodes)
+    found = report.model_dump()
+    found["balance"]["train"] = train_balance(part, graph.train, parts)
+    return part, found | {"cached": cached}
+
+
+def _make(graph: Graph, request: PartitionRequest) -> tuple[np.ndarray, PartitionReport]:
+    check_csr(graph.indptr, graph.indices)
+    started = time.perf_counter()
+    simple = undirected(graph.indptr, graph.indices)
+    part = cut(simple, request.parts, request.method, request.seed, request.passes)
+    seconds = time.perf_counter() - started
+    facts = facts_of(graph.indptr, graph.indices, simple, part, request.method, request.parts)
+    passes = request.passes if request.method == "fennel" else None
+    named = {"method": request.method, "parts": request.parts, "passes": passes, "seed": request.seed}
+    return part, PartitionReport(**named, **facts, seconds=seconds)
+
+
+def _write(path: Path, part: np.ndarray, report: PartitionReport) -> None:
+    """Under another name first, and the report last: a partition is either whole or not there."""
+    unfinished = path.with_suffix(".tmp")
+    with unfinished.open("wb") as file:
+        np.savez(file, part=part.astype(np.int32))
+    os.replace(unfinished, path)
+    write_atomically(path.with_suffix(".json"), report.model_dump_json(indent=1) + "\n")

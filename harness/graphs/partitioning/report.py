@@ -1,0 +1,87 @@
+"""What a partition cuts, how even it is, and how far it is from chance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from harness.graphs.partitioning.chance import kept_by_chance
+from harness.graphs.partitioning.streaming import fennel, ldg
+from harness.graphs.partitioning.undirected import UndirectedGraph, plain_csr, read_only
+from harness.plan.partitions import balance
+
+CLEAR = 20.0  # standard deviations; below, it is tried whether the graph has something to keep at all
+
+
+def edge_cut(indptr: np.ndarray, indices: np.ndarray, part: np.ndarray) -> float:
+    """Share of edges whose ends lie in different parts.
+
+    Args:
+        indptr: CSR row pointer, int64, shape ``[num_nodes + 1]``.
+        indices: CSR columns, shape ``[num_edges]``; both directions of an edge counted.
+        part: part of each node, int, shape ``[num_nodes]``.
+
+    Returns:
+        A fraction in [0, 1]; 0.0 for a graph without edges.
+
+    Raises:
+        ValueError: ``part`` has another length than the graph has nodes.
+    """
+    if len(part) != len(indptr) - 1:
+        raise ValueError(f"part has {len(part)} entries for a graph of {len(indptr) - 1} nodes")
+    if len(indices) == 0:
+        return 0.0
+    return _edges_cut(*plain_csr(indptr, indices), read_only(part, np.int64)) / len(indices)
+
+
+def facts_of(
+    indptr: np.ndarray, indices: np.ndarray, simple: UndirectedGraph, part: np.ndarray, method: str, parts: int
+) -> dict[str, Any]:
+    """What depends on the graph's structure and its parts alone, as `harness.plan.partitions.PartitionReport` has it.
+
+    Args:
+        indptr, indices: the graph as stored: of its edges the shares are.
+        simple: the same, undirected: of its edges the comparison with chance is.
+        part: int64, ``[num_nodes]``.
+        method: that made it.
+        parts: asked for.
+    """
+    sizes = np.bincount(part, minlength=min(parts, max(len(part), 1)))
+    arriving = np.bincount(part, weights=np.diff(indptr), minlength=len(sizes))
+    cut = edge_cut(indptr, indices, part)
+    ratio, sigmas = _over_chance(simple, part)
+    return {
+        "non_empty_parts": int(np.count_nonzero(sizes)),
+        "edge_cut": cut,
+        "kept_edge_share": 1.0 - cut,
+        "kept_over_random": ratio,
+        "kept_sigmas": sigmas,
+        "reachable_sigmas": None if sigmas >= CLEAR or method == "random" else _reachable(simple, parts, method),
+        "balance": {"nodes": balance(sizes), "edges": balance(arriving)},
+    }
+
+
+def _over_chance(graph: UndirectedGraph, part: np.ndarray) -> tuple[float, float]:
+    """Edges inside parts against random parts of the same sizes: their ratio, and the difference in sd."""
+    chance = kept_by_chance(np.diff(graph.indptr), np.bincount(part))
+    kept = graph.num_edges * (1.0 - edge_cut(graph.indptr, graph.indices, part))
+    return chance.ratio(kept), chance.sigmas(kept)
+
+
+def _reachable(graph: UndirectedGraph, parts: int, method: str) -> float:
+    """How far above chance another partitioner comes in a pass or two: what says that there is something to keep."""
+    if not 1 < parts < graph.num_nodes:
+        return 0.0
+    other = fennel(graph, parts, seed=0, passes=2) if method == "ldg" else ldg(graph, parts, seed=0)
+    return _over_chance(graph, other)[1]
+
+
+@njit(cache=True, nogil=True)
+def _edges_cut(indptr: np.ndarray, indices: np.ndarray, part: np.ndarray) -> int:
+    cut = 0
+    for v in range(len(indptr) - 1):
+        for e in range(indptr[v], indptr[v + 1]):
+            cut += part[indices[e]] != part[v]
+    return cut
