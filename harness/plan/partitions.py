@@ -33,6 +33,7 @@ class PartitionReport(Frozen):
     non_empty_parts: int
     edge_cut: float
     kept_edge_share: float  # edges inside parts
+    kept_by_chance: float  # edges, each counted once, that random parts keep in expectation
     kept_over_random: float  # edges inside parts over those expected by chance
     kept_sigmas: float  # their difference in standard deviations
     reachable_sigmas: float | None  # the same of another, quick partitioner: only tried where kept_sigmas is small

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,10 @@ import numpy as np
 import pytest
 import torch
 
-from harness.batches import clusters, features, neighbors, plans
+from harness.batches import clusters, features, neighbors, plans, stores
+from harness.graphs.partitioning import cache as cache_of_partitions
+from harness.graphs.partitioning import streaming
+from harness.graphs.partitioning.methods import random_parts
 from harness.graphs.prepare import prepare
 from harness.runs.execute import execute
 from harness.runs.proof import ToggleNotProven
@@ -43,7 +47,6 @@ def _run(graph: Path, **options) -> None:
         torch.set_num_threads(threads)
 
 
-CACHE = {"features": {"cache_ratio": 0.3}}
 CLUSTER = {"batching": "cluster", "partition": {"method": "random", "parts": 8, "per_batch": 2}}
 
 
@@ -85,20 +88,86 @@ def test_a_sampler_that_draws_something_else(graph, monkeypatch, options, change
         _run(graph, **options)
 
 
-def test_a_cache_that_keeps_the_wrong_nodes(graph, monkeypatch):
-    _run(graph, **CACHE)
-    argsort = np.argsort
-    monkeypatch.setattr(features.np, "argsort", lambda values, **named: argsort(values, **named)[::-1])
-    with pytest.raises(ToggleNotProven, match=r"features\.cache_ratio"):
-        _run(graph, **CACHE)
+POLICIES = ["degree", "presample", "optimal"]
 
 
-def test_a_disk_home_that_is_in_memory(graph, monkeypatch):
-    _run(graph, features={"home": "disk"})
-    store = features.FeatureStore
-    monkeypatch.setattr("harness.runs.execute.FeatureStore", lambda x, **named: store(x, **named | {"home": "host"}))
-    with pytest.raises(ToggleNotProven, match=r"features\.home is disk"):
-        _run(graph, features={"home": "disk"})
+def _cache(policy: str, **size) -> dict:
+    return {"features": {"policy": policy, **(size or {"cache_ratio": 0.3})}}
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_cache_that_keeps_the_wrong_nodes(graph, monkeypatch, policy):
+    _run(graph, **_cache(policy))
+    highest = stores.highest
+
+    def lowest(scores, count, free):
+        chosen = highest(replace(scores, score=-scores.score), count, free)
+        return replace(chosen, scores=scores)
+
+    monkeypatch.setattr(stores, "highest", lowest)
+    with pytest.raises(ToggleNotProven, match=rf"features\.policy is {policy}"):
+        _run(graph, **_cache(policy))
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_store_that_forgets_its_cache(graph, monkeypatch, policy):
+    filled = features.FeatureStore._filled
+
+    def forgotten(self, cache):
+        rows, slot = filled(self, cache)
+        slot[:] = -1
+        return rows, slot
+
+    monkeypatch.setattr(features.FeatureStore, "_filled", forgotten)
+    with pytest.raises(ToggleNotProven, match="due from the cache, but 0 came from it"):
+        _run(graph, **_cache(policy))
+
+
+@pytest.mark.parametrize("policy", ["presample", "optimal"])
+@pytest.mark.parametrize("admits", [True, False])
+def test_a_store_that_orders_by_degree_whatever_it_is_asked(graph, monkeypatch, policy, admits):
+    """Also where it says that it did as asked, and counted the right batches."""
+    scored = stores._scores
+
+    def by_degree(of, options, batches, epochs):
+        degree = stores.by_degree(of.indices, of.num_nodes)
+        return degree if admits else replace(scored(of, options, batches, epochs), score=degree.score)
+
+    monkeypatch.setattr(stores, "_scores", by_degree)
+    with pytest.raises(ToggleNotProven, match=rf"features\.policy is {policy}"):
+        _run(graph, **_cache(policy))
+
+
+def test_a_hindsight_of_other_epochs(graph, monkeypatch):
+    hindsight = stores.by_hindsight
+    monkeypatch.setattr(stores, "by_hindsight", lambda replay, *rest: hindsight(lambda e: replay(e + 7), *rest))
+    with pytest.raises(ToggleNotProven, match=r"features\.policy is optimal"):
+        _run(graph, **_cache("optimal"))
+
+
+def test_a_presampling_of_fewer_epochs(graph, monkeypatch):
+    presampling = stores.by_presampling
+    monkeypatch.setattr(stores, "by_presampling", lambda replay, epochs, n: presampling(replay, 1, n))
+    with pytest.raises(ToggleNotProven, match=r"features\.presample_epochs is 2"):
+        _run(graph, **_cache("presample"))
+
+
+@pytest.mark.parametrize("size", [{"cache_bytes": 2400}, {"cache_bytes": "auto"}])
+def test_a_cache_of_another_size(graph, monkeypatch, size):
+    _run(graph, **_cache("degree", **size))
+    asked = stores.cache_size
+    monkeypatch.setattr(stores, "cache_size", lambda *a: replace(asked(*a), nodes=asked(*a).nodes - 1))
+    with pytest.raises(ToggleNotProven, match=r"features\.cache_bytes is"):
+        _run(graph, **_cache("degree", **size))
+
+
+@pytest.mark.parametrize("home", ["disk", "device"])
+def test_rows_that_lie_elsewhere(graph, monkeypatch, home):
+    _run(graph, features={"home": home})
+    store, other = features.FeatureStore, {"disk": "host", "device": "disk"}[home]
+    monkeypatch.setattr(stores, "FeatureStore", lambda x, **named: store(x, **named | {"home": other}))
+    with pytest.raises(ToggleNotProven, match=r"features\.home is"):
+        _run(graph, features={"home": home})
 
 
 @pytest.mark.parametrize(
@@ -131,3 +200,51 @@ def test_batches_of_fewer_parts(graph, monkeypatch):
     monkeypatch.setattr(clusters.ClusterBatches, "batch", fewer)
     with pytest.raises(ToggleNotProven, match="at most 1 parts were joined"):
         _run(graph, **CLUSTER)
+
+
+def _parts_by(method: str) -> dict:
+    return {"batching": "cluster", "partition": {"method": method, "parts": 8, "per_batch": 2}}
+
+
+@pytest.fixture(scope="module")
+def communities(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """600 nodes in 8 groups with nine edges of ten inside."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        section = Synthetic(source="synthetic", nodes=600, mean_degree=10.0, classes=8, homophily=0.9, features=6)
+        yield prepare(section, "communities", ".")
+
+
+@pytest.mark.parametrize("method", ["metis", "fennel", "ldg"])
+def test_random_parts_under_another_name(communities, cache, monkeypatch, method):
+    _run(communities, **_parts_by(method))
+    shutil.rmtree(cache / "partitions")
+    dealt = lambda graph, parts, method, seed, passes: random_parts(graph.num_nodes, parts, seed)  # noqa: E731
+    monkeypatch.setattr(cache_of_partitions, "cut", dealt)
+    with pytest.raises(
+        ToggleNotProven, match=rf"partition\.method is {method}, but the parts keep .* as random parts do"
+    ):
+        _run(communities, **_parts_by(method))
+
+
+def test_cut_parts_under_the_name_of_random_ones(communities, cache, monkeypatch):
+    _run(communities, **_parts_by("random"))
+    shutil.rmtree(cache / "partitions")
+    monkeypatch.setattr(
+        cache_of_partitions, "cut", lambda graph, parts, method, seed, passes: streaming.ldg(graph, parts, seed)
+    )
+    with pytest.raises(ToggleNotProven, match="partition.method is random, but the parts keep"):
+        _run(communities, **_parts_by("random"))
+
+
+@pytest.mark.parametrize("method", ["metis", "fennel", "ldg"])
+def test_batches_of_other_parts_than_reported(communities, cache, monkeypatch, method):
+    _run(communities, **_parts_by(method))
+    cached = plans.cached_partition
+    monkeypatch.setattr(
+        plans,
+        "cached_partition",
+        lambda graph, parts, *rest: (random_parts(600, parts, 1), cached(graph, parts, *rest)[1]),
+    )
+    with pytest.raises(ToggleNotProven, match="but the batches made of them kept"):
+        _run(communities, **_parts_by(method))

@@ -10,7 +10,8 @@ from harness.runs.proof import ToggleNotProven, prove
 from harness.spec.options import Model, Options
 
 SAGE = Model(conv="sage", layers=2)
-PARTS = {"method": "metis", "parts": 8}
+KEPT = {"kept_edge_share": 0.5, "kept_by_chance": 50.0, "kept_over_random": 4.0}
+PARTS = {"method": "metis", "parts": 8, "kept_sigmas": 40.0, "reachable_sigmas": None} | KEPT
 
 
 def _counters(**changes: Any) -> dict[str, Any]:
@@ -21,9 +22,10 @@ def _counters(**changes: Any) -> dict[str, Any]:
         "fanout": [25, 10],
         "draws": {"drawn": [900, 4000], "due": [900, 4000]},
         "resampled": {"choices": 100, "equal": False},
-        "cache_recount": {"hits": 0, "due": 0},
         "nodes": 700,
         "feature_home": "host",
+        "feature_device": "cpu",
+        "feature_row_bytes": 40,
         "cache_nodes": 0,
         "cache_hits": 0,
         "fetched_bytes": 4000,
@@ -59,15 +61,13 @@ def test_a_run_as_asked_is_proven():
         ({"batching": "full"}, {"batching": "full", "batches": 3, "nodes": 299}, "batching full"),
         ({"sampling": {"method": "fixed"}}, {}, "sampling.method"),
         ({"features": {"home": "disk"}}, {}, "features.home"),
-        ({"features": {"cache_ratio": 0.3}}, {}, "features.cache_ratio"),
-        ({"features": {"cache_ratio": 1.0}}, {"cache_nodes": 100}, "features.cache_ratio"),
+        ({"features": {"home": "device"}}, {"feature_device": "cuda"}, "features.home"),
         (
-            {"features": {"cache_ratio": 0.3}},
-            {"cache_nodes": 30, "cache_hits": 9, "cache_recount": {"hits": 9, "due": 12}},
-            "features.cache_ratio",
+            {"features": {"home": "device"}},
+            {"feature_device": "cuda", "feature_home": "device"},
+            "4000 bytes came from another home",
         ),
-        ({"features": {"cache_ratio": 0.001}}, {}, "too little to cache"),
-        ({}, {"cache_hits": 3}, "features.cache_ratio"),
+        ({}, {"cache_hits": 3}, "no cache is due"),
         ({"precision": "fp16"}, {"loss_scale": 1.0}, "precision"),
         ({"precision": "fp16"}, {"aggregation_dtype": ["float16"] * 2}, "scaled"),
         ({"precision": "fp16-linear"}, {"aggregation_dtype": ["float16"] * 2, "loss_scale": 1.0}, "precision"),
@@ -86,6 +86,74 @@ def test_an_option_that_did_nothing_is_named(options, counters, names):
         prove(_options(**options), SAGE, _counters(**counters))
 
 
+# 30 of 100 nodes are cached, and 500 of 700 rows come from there.
+CACHED = {
+    "cache_nodes": 30,
+    "cache_hits": 500,
+    "cache_hits_optimal": 510,
+    "cache_recount": {"hits": 500, "due": 500},
+    "cache_policy": "degree",
+    "cache_score": {"sum": 900, "due": 900},
+}
+PRESAMPLED = CACHED | {"cache_policy": "presample", "presample": {"epochs": 2, "batches": 6, "nodes": 900}}
+REPLAYED = CACHED | {"cache_policy": "optimal", "replay": {"epochs": 3, "batches": 9, "nodes": 900}}
+BEST = {"cache_hits": 510, "cache_recount": {"hits": 510, "due": 510}}
+
+
+@pytest.mark.parametrize(
+    ("features", "right", "wrong", "names"),
+    [
+        ({"cache_ratio": 0.3}, CACHED, {"cache_nodes": 0}, r"cache_ratio is 0\.3, i\.e\. 30 nodes, but 0"),
+        ({"cache_ratio": 0.3}, CACHED, {"cache_recount": {"hits": 500, "due": 501}}, "501 of the rows"),
+        ({"cache_ratio": 0.3}, CACHED, {"cache_hits_optimal": 499}, "more than the 499 of the best"),
+        ({"cache_ratio": 0.3}, CACHED, {"cache_score": {"sum": 899, "due": 900}}, "there are 900 edges"),
+        ({"cache_ratio": 0.3}, CACHED, {"cache_policy": "presample"}, "features.policy is degree"),
+        ({"cache_ratio": 1.0}, CACHED | {"cache_nodes": 100, "fetched_bytes": 0}, {"fetched_bytes": 40}, "40 bytes"),
+        ({"cache_bytes": 1239}, CACHED, {"cache_nodes": 31}, "cache_bytes is 1239, i.e. 30 nodes"),
+        ({"cache_bytes": 10**9}, CACHED | {"cache_nodes": 100, "fetched_bytes": 0}, {"cache_nodes": 30}, "i.e. 100"),
+        ({"cache_bytes": "auto"}, CACHED | {"cache_free_bytes": 2400}, {"cache_free_bytes": 2560}, "i.e. 32 nodes"),
+        (
+            {"cache_ratio": 0.3, "policy": "presample"},
+            PRESAMPLED,
+            {"presample": {"epochs": 1, "batches": 6, "nodes": 900}},
+            "presample_epochs is 2",
+        ),
+        (
+            {"cache_ratio": 0.3, "policy": "presample"},
+            PRESAMPLED,
+            {"cache_score": {"sum": 1200, "due": 1200}},
+            "not of the batches presampled",
+        ),
+        ({"cache_ratio": 0.3, "policy": "optimal"}, REPLAYED | BEST, CACHED, "features.policy is optimal"),
+        (
+            {"cache_ratio": 0.3, "policy": "optimal"},
+            REPLAYED | BEST,
+            {"cache_hits": 509, "cache_recount": {"hits": 509, "due": 509}},
+            "the best one gives 510",
+        ),
+    ],
+)
+def test_a_cache_that_is_not_the_one_asked_for_is_named(features, right, wrong, names):
+    options = _options(features=features)
+    prove(options, SAGE, _counters(**right))
+    with pytest.raises(ToggleNotProven, match=names):
+        prove(options, SAGE, _counters(**(right | wrong)))
+
+
+def test_a_training_that_stopped_early_is_not_the_one_replayed():
+    """The hits of hindsight are the best of the epochs replayed, not of fewer."""
+    prove(_options(features={"cache_ratio": 0.3, "policy": "optimal"}), SAGE, _counters(**REPLAYED, epochs=2))
+
+
+def test_without_effect_there_is_no_cache():
+    """The full graph and the device's home hold all rows, whatever the baseline says of a cache."""
+    full = {"batching": "full", "batches": 7, "nodes": 700}
+    prove(_options(batching="full", features={"cache_ratio": 0.3}), SAGE, _counters(**full))
+    prove(_options(features={"home": "device", "cache_ratio": 0.3}), SAGE, _counters())
+    with pytest.raises(ToggleNotProven, match="no cache is due"):
+        prove(_options(batching="full", features={"cache_ratio": 0.3}), SAGE, _counters(**full, **CACHED))
+
+
 @pytest.mark.parametrize(
     ("counters", "names"),
     [
@@ -96,24 +164,55 @@ def test_an_option_that_did_nothing_is_named(options, counters, names):
         ({"per_batch": 1}, "partition.per_batch"),
         ({"parts_joined": 1}, "at most 1 parts were joined"),
         ({"batches": 9}, "4 batches an epoch"),
+        ({"partition": PARTS | {"kept_edge_share": 0.6}}, "said to keep 0.6000 of the edges, but .* kept 0.5500"),
+        (
+            {"partition": PARTS | {"kept_sigmas": 1.0, "reachable_sigmas": 60.0}},
+            "4.00 times what random .* more to keep",
+        ),
     ],
 )
 def test_clusters_without_their_parts_are_named(counters, names):
     options = _options(batching="cluster", partition={"method": "metis", "parts": 8, "per_batch": 2})
     right = {"batching": "cluster", "partition": PARTS, "parts_found": 8, "part_sizes": [11, 14], "per_batch": 2}
-    right |= {"parts_joined": 2, "batches": 12}
+    right |= {"parts_joined": 2, "batches": 12, "kept_edge_share": 0.55}
     prove(options, SAGE, _counters(**right))
     with pytest.raises(ToggleNotProven, match=names):
         prove(options, SAGE, _counters(**(right | counters)))
 
 
-def test_random_parts_are_even():
-    options = _options(batching="cluster", partition={"method": "random", "parts": 8, "per_batch": 2})
-    found = {"batching": "cluster", "partition": PARTS | {"method": "random"}, "parts_found": 8, "per_batch": 2}
-    found |= {"parts_joined": 2, "batches": 12}
-    prove(options, SAGE, _counters(**found, part_sizes=[12, 13]))
+def _parts_of(method: str, changes: dict[str, Any] | None = None, **counters: Any) -> None:
+    """Proves a run on 100 nodes in 8 parts, as even as they can be unless said otherwise."""
+    options = _options(batching="cluster", partition={"method": method, "parts": 8, "per_batch": 2})
+    by_chance = {"method": method, "kept_sigmas": 1.0, "passes": 10 if method == "fennel" else None}
+    found = {"batching": "cluster", "partition": PARTS | by_chance | (changes or {}), "parts_found": 8, "per_batch": 2}
+    found |= {"parts_joined": 2, "batches": 12, "kept_edge_share": 0.55, "part_sizes": [12, 13]}
+    prove(options, SAGE, _counters(**(found | counters)))
+
+
+def test_random_parts_are_even_and_keep_what_chance_gives():
+    _parts_of("random")
     with pytest.raises(ToggleNotProven, match="deals evenly"):
-        prove(options, SAGE, _counters(**found, part_sizes=[11, 14]))
+        _parts_of("random", part_sizes=[11, 14])
+    with pytest.raises(ToggleNotProven, match=r"random, but the parts keep 4\.00 times"):
+        _parts_of("random", {"kept_sigmas": 40.0})
+    _parts_of("random", {"kept_sigmas": 40.0, "kept_by_chance": 0.5})  # one lucky edge
+
+
+@pytest.mark.parametrize("method", ["metis", "fennel", "ldg"])
+def test_parts_like_random_ones_pass_only_where_nothing_else_can_be_had(method):
+    _parts_of(method, {"reachable_sigmas": 3.0})
+    with pytest.raises(ToggleNotProven, match=f"partition.method is {method}.*as random parts do.*more to keep"):
+        _parts_of(method, {"reachable_sigmas": 30.0})
+
+
+def test_streaming_methods_keep_to_their_load_limit_and_passes():
+    _parts_of("fennel", part_sizes=[9, 13])
+    _parts_of("fennel", part_sizes=[12, 15], parts_found=7, num_nodes=110)  # seven parts have room for all
+    for method, largest in (("fennel", 14), ("ldg", 14)):
+        with pytest.raises(ToggleNotProven, match=f"{method}, which puts at most 13 of 100 nodes in one of 8 parts"):
+            _parts_of(method, part_sizes=[12, largest])
+    with pytest.raises(ToggleNotProven, match=r"partition\.passes is 10, but the run had 3"):
+        _parts_of("fennel", {"passes": 3})
 
 
 def test_all_faults_are_told_at_once():

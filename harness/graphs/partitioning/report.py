@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from harness.graphs.partitioning.chance import kept_by_chance
+from harness.graphs.partitioning.chance import Chance, kept_by_chance
 from harness.graphs.partitioning.streaming import fennel, ldg
 from harness.graphs.partitioning.undirected import UndirectedGraph, plain_csr, read_only
 from harness.plan.partitions import balance
@@ -51,23 +51,27 @@ def facts_of(
     sizes = np.bincount(part, minlength=min(parts, max(len(part), 1)))
     arriving = np.bincount(part, weights=np.diff(indptr), minlength=len(sizes))
     cut = edge_cut(indptr, indices, part)
-    ratio, sigmas = _over_chance(simple, part)
+    chance, kept = _by_chance(simple, part), _kept(simple, part)
+    sigmas = chance.sigmas(kept)
     return {
         "non_empty_parts": int(np.count_nonzero(sizes)),
         "edge_cut": cut,
         "kept_edge_share": 1.0 - cut,
-        "kept_over_random": ratio,
+        "kept_by_chance": chance.mean,
+        "kept_over_random": chance.ratio(kept),
         "kept_sigmas": sigmas,
         "reachable_sigmas": None if sigmas >= CLEAR or method == "random" else _reachable(simple, parts, method),
         "balance": {"nodes": balance(sizes), "edges": balance(arriving)},
     }
 
 
-def _over_chance(graph: UndirectedGraph, part: np.ndarray) -> tuple[float, float]:
-    """Edges inside parts against random parts of the same sizes: their ratio, and the difference in sd."""
-    chance = kept_by_chance(np.diff(graph.indptr), np.bincount(part))
-    kept = graph.num_edges * (1.0 - edge_cut(graph.indptr, graph.indices, part))
-    return chance.ratio(kept), chance.sigmas(kept)
+def _kept(graph: UndirectedGraph, part: np.ndarray) -> float:
+    """Edges inside parts, each counted once."""
+    return graph.num_edges * (1.0 - edge_cut(graph.indptr, graph.indices, part))
+
+
+def _by_chance(graph: UndirectedGraph, part: np.ndarray) -> Chance:
+    return kept_by_chance(np.diff(graph.indptr), np.bincount(part))
 
 
 def _reachable(graph: UndirectedGraph, parts: int, method: str) -> float:
@@ -75,7 +79,7 @@ def _reachable(graph: UndirectedGraph, parts: int, method: str) -> float:
     if not 1 < parts < graph.num_nodes:
         return 0.0
     other = fennel(graph, parts, seed=0, passes=2) if method == "ldg" else ldg(graph, parts, seed=0)
-    return _over_chance(graph, other)[1]
+    return _by_chance(graph, other).sigmas(_kept(graph, other))
 
 
 @njit(cache=True, nogil=True)
