@@ -10,86 +10,66 @@ import numpy as np
 import torch
 
 from harness.batches.adjacency import read_only
-from harness.batches.compiled import compiled
+from harness.batches.cache_policy import CachedNodes, cache_counters, most_hits, must_be_cached
+from harness.batches.cache_size import available_memory
+from harness.batches.disk_rows import DiskRows
+from harness.batches.gather import count_nodes, gather, gather_at, gather_hits
+from harness.batches.row_buffers import RowBuffers
 
-
-def source_degree(indices: np.ndarray, num_nodes: int) -> np.ndarray:
-    """How often each node is the source of an edge, int64, ``[num_nodes]``: what a cache is ordered by."""
-    return np.bincount(indices, minlength=num_nodes) if len(indices) else np.zeros(num_nodes, np.int64)
-
-
-@compiled
-def _gather(slow: np.ndarray, nodes: np.ndarray, out: np.ndarray) -> None:
-    """Copy each node's row; on one thread 2.5 times as fast as torch.index_select, and without the GIL."""
-    for i in range(len(nodes)):
-        for f in range(out.shape[1]):
-            out[i, f] = slow[nodes[i], f]
-
-
-@compiled
-def _gather_both(slow: np.ndarray, fast: np.ndarray, slot: np.ndarray, nodes: np.ndarray, out: np.ndarray) -> int:
-    """Copy each node's row from ``fast`` where it has a slot, else from ``slow``; how many had one."""
-    hits = 0
-    for i in range(len(nodes)):
-        at = slot[nodes[i]]
-        if at >= 0:
-            hits += 1
-            for f in range(out.shape[1]):
-                out[i, f] = fast[at, f]
-        else:
-            for f in range(out.shape[1]):
-                out[i, f] = slow[nodes[i], f]
-    return hits
+SPARE_BUFFERS = 4
 
 
 class FeatureStore:
     """Hands out the feature rows of a batch, bit-equal to the features, and counts what moves.
 
-    The ``round(cache_ratio * num_nodes)`` nodes of highest degree (ties: the smaller id) are kept in the fast home,
-    the device; every other row comes from the slow home each time. On the CPU both homes are memory, and a cache
-    gains something only where the slow home is a disk.
+    The cached nodes' rows are kept in the fast home, the device; every other row comes from the slow home each time.
+    On the CPU both homes are memory, and a cache gains something only where the slow home is a disk.
 
     Args:
         x: features, float32, ``[num_nodes, features]``, usually a memory map.
-        home: ``host`` copies all rows into memory (pinned where the device is CUDA); ``disk`` reads the memory map.
-        cache_ratio: share of the nodes in the fast home, 0 to 1.
+        home: ``host`` copies all rows into memory (pinned where the device is CUDA); ``disk`` reads the memory map;
+            ``device`` copies all rows to the device, which on the CPU is the same as ``host``.
         device: where fetched rows go.
-        degree: how often each node is a source (`source_degree`), ``[num_nodes]``.
+        cache: the nodes in the fast home (`harness.batches.cache_policy.highest`); None for no cache.
+        spare: buffers for fetched rows that are kept for the next fetch (on the CPU; CUDA's pinned memory is kept by
+            torch); as many as batches are under way at once make every fetch find one.
 
     Raises:
-        ValueError: ``x`` is not a float32 matrix, ``degree`` has another length, the ratio is not in [0, 1], or an
-            unknown home.
+        ValueError: ``x`` is not a float32 matrix, the cache's scores are for another number of nodes, an unknown home,
+            or a cache beside ``home: device``, which holds all rows already.
     """
 
     def __init__(
         self,
         x: np.ndarray,
         *,
-        home: Literal["host", "disk"],
-        cache_ratio: float,
+        home: Literal["host", "disk", "device"],
         device: torch.device,
-        degree: np.ndarray,
+        cache: CachedNodes | None = None,
+        spare: int = SPARE_BUFFERS,
     ) -> None:
-        _check(x, home, cache_ratio, degree)
-        self._device, self._cache_ratio = torch.device(device), cache_ratio
-        self._columns = x.shape[1]
-        self._memory = self._in_memory(x) if home == "host" else None
-        self._slow = read_only(x if self._memory is None else self._memory.numpy(), np.float32)
-        self._rows(np.empty(0, dtype=np.int64))  # compiled before the clock of the filling starts
+        _check(x, home, cache)
+        self._device, self._cache = torch.device(device), cache
+        self._num_nodes, self._columns = x.shape
+        self._buffers = RowBuffers(self._columns, spare)
+        on_device = home == "device" and self._device.type != "cpu"
+        self._whole: torch.Tensor | None = _to_device(x, self._device) if on_device else None
+        self._on_device = on_device
+        self._memory = self._in_memory(x) if home != "disk" and not on_device else None
+        self._disk = DiskRows(x, fits=home != "disk" or x.nbytes <= available_memory())
+        self._slow = self._disk.rows if self._memory is None else read_only(self._memory.numpy(), np.float32)
+        self._compile()  # before the clock of the filling starts
         started = time.perf_counter()
-        cached = np.argsort(-np.asarray(degree, dtype=np.int64), kind="stable")[: round(cache_ratio * len(x))]
-        self._slot = np.full(len(x), -1, dtype=np.int64)
-        self._slot[cached] = np.arange(len(cached))
-        self._fast = self._rows(cached).to(self._device)
-        self._fill_s = time.perf_counter() - started if len(cached) else 0.0
-        self._due = _most_wanted(degree, len(cached))
-        self._whole: torch.Tensor | None = None
+        self._fast, self._slot = self._filled(cache)
+        self._fill_s = time.perf_counter() - started
+        self._fetches = np.zeros(self._num_nodes if cache else 0, np.int32)
+        self._everything: torch.Tensor | None = None
         self._lock = threading.Lock()
         self.reset_counters()
 
     @property
     def num_nodes(self) -> int:
-        return len(self._slot)
+        return self._num_nodes
 
     def fetch(self, nodes: np.ndarray) -> torch.Tensor:
         """Rows of these nodes, on the device; may be called from several threads.
@@ -103,65 +83,95 @@ class FeatureStore:
         nodes = read_only(nodes, np.int64)
         if len(nodes) and (nodes.min() < 0 or nodes.max() >= self.num_nodes):
             raise ValueError(f"nodes must lie in 0..{self.num_nodes - 1}; got {nodes.min()}..{nodes.max()}")
-        rows, hits = self._fetch_on_host(nodes) if self._device.type == "cpu" else self._fetch_to_device(nodes)
-        self._count(len(nodes), hits)
-        if self._recount is None and len(nodes):
-            self._recount = {"hits": hits, "due": 0 if self._due is None else int(self._due[nodes].sum())}
+        if self._on_device:
+            rows, hits = self._fetch_on_device(nodes), 0
+        elif self._device.type == "cpu":
+            rows, hits = self._fetch_on_host(nodes)
+        else:
+            rows, hits = self._fetch_to_device(nodes)
+        self._count(nodes, hits)
         return rows
 
     def all(self) -> torch.Tensor:
         """All rows on the device, ``[num_nodes, features]``, shared by all callers: do not write to it.
 
-        They are brought there, and counted as one fetch of all nodes, once. On the CPU with ``home: host`` they
-        are there already.
+        They are brought there, and counted as one fetch of all nodes, once. On the CPU with ``home: host``, and
+        with ``home: device``, they are there already.
         """
-        if self._whole is None and self._memory is not None and self._device.type == "cpu":
-            self._whole = self._memory
-            self._count(self.num_nodes, len(self._fast))
-        elif self._whole is None:
-            self._whole = self.fetch(np.arange(self.num_nodes, dtype=np.int64))
-        return self._whole
+        if self._everything is not None:
+            return self._everything
+        nodes = np.arange(self.num_nodes, dtype=np.int64)
+        there = self._whole if self._on_device else self._memory if self._device.type == "cpu" else None
+        if there is not None:
+            self._count(nodes, len(self._fast))
+        self._everything = self.fetch(nodes) if there is None else there
+        return self._everything
 
     def counters(self) -> dict[str, Any]:
-        """``home, cache_ratio, cache_nodes, cache_fill_s``, and since the last reset: ``cache_requests`` and
-        ``cache_hits`` (nodes of batches, each once a batch) and ``fetched_bytes`` (moved from the slow home).
+        """What the store is, and what it did since the last reset.
 
         ``home`` is what the rows really lie in: ``disk`` for a memory map, ``host`` for this store's own memory,
-        ``array`` for memory of the caller's. ``cache_recount`` has the ``hits`` of the first fetch and those ``due`` by
-        the degrees, found in another way; None before it."""
+        ``device`` for the device's, ``array`` for memory of the caller's; ``feature_device`` is where fetched rows go.
+        ``cache_nodes``, ``cache_bytes``, ``cache_ratio`` (of the nodes), ``feature_row_bytes``; ``cache_requests`` and
+        ``cache_hits`` (nodes of batches, each once a batch); ``fetched_bytes`` (moved from the slow home).
+
+        With a cache also: `cache_counters`, ``cache_fill_s``; ``cache_hits_optimal``, the hits of the best static
+        cache of this size, by how often each node was fetched; and ``cache_recount``, the ``hits`` and those ``due`` by
+        the fetches of the nodes that the scores, looked at in another way, say must be cached.
+        """
         with self._lock:
-            requests, hits = self._requests, self._hits
-        return {
-            "home": _place(self._slow),
-            "cache_ratio": self._cache_ratio,
-            "cache_nodes": len(self._fast),
-            "cache_fill_s": self._fill_s,
-            "cache_recount": self._recount,
+            requests, hits, fetches = self._requests, self._hits, self._fetches.copy()
+        cached, row_bytes = len(self._fast), self._columns * self._slow.itemsize
+        found = {
+            "home": "device" if self._on_device else _place(self._slow),
+            "feature_device": self._device.type,
+            "feature_row_bytes": row_bytes,
+            "cache_ratio": cached / self.num_nodes if self.num_nodes else 0.0,
+            "cache_nodes": cached,
+            "cache_bytes": cached * row_bytes,
             "cache_requests": requests,
             "cache_hits": hits,
-            "fetched_bytes": (requests - hits) * self._columns * self._slow.itemsize,
+            "fetched_bytes": 0 if self._on_device else (requests - hits) * row_bytes,
+        }
+        if self._cache is None:
+            return found
+        due = fetches[must_be_cached(self._cache.scores.score, cached)]
+        return found | {
+            **cache_counters(self._cache),
+            "cache_fill_s": self._fill_s,
+            "cache_hits_optimal": most_hits(fetches, cached),
+            "cache_recount": {"hits": hits, "due": int(due.sum(dtype=np.int64))},
         }
 
     def reset_counters(self) -> None:
         """Start counting anew, after a warm-up for instance."""
         with self._lock:
             self._requests = self._hits = 0
-            self._recount: dict[str, int] | None = None
+            self._fetches[:] = 0
+            self._everything = None
 
-    def _count(self, requests: int, hits: int) -> None:
+    def _count(self, nodes: np.ndarray, hits: int) -> None:
         with self._lock:
-            self._requests += requests
+            self._requests += len(nodes)
             self._hits += hits
+            if len(self._fetches):
+                count_nodes(nodes, self._fetches)
 
     def _fetch_on_host(self, nodes: np.ndarray) -> tuple[torch.Tensor, int]:
         if not len(self._fast):
             return self._rows(nodes), 0
         rows = self._buffer(len(nodes))
-        hits = _gather_both(self._slow, self._fast.numpy(), self._slot, nodes, rows.numpy())
-        return rows, hits
+        positions = np.empty(len(nodes), np.int64)
+        missing = positions[: gather_hits(self._fast.numpy(), self._slot, nodes, rows.numpy(), positions)]
+        if len(missing):
+            self._disk.expect(nodes[missing])
+            gather_at(self._slow, nodes, missing, rows.numpy())
+        return rows, len(nodes) - len(missing)
 
     def _fetch_to_device(self, nodes: np.ndarray) -> tuple[torch.Tensor, int]:
         """Only the missing rows cross over; the others are copied on the device."""
+        if not len(self._fast):
+            return self._rows(nodes).to(self._device, non_blocking=True), 0
         slot = self._slot[nodes]
         hit, miss = np.flatnonzero(slot >= 0), np.flatnonzero(slot < 0)
         moved = self._rows(nodes[miss]).to(self._device, non_blocking=True)
@@ -173,34 +183,59 @@ class FeatureStore:
         out.index_copy_(0, torch.from_numpy(hit).to(self._device), kept)
         return out, len(hit)
 
+    def _fetch_on_device(self, nodes: np.ndarray) -> torch.Tensor:
+        assert self._whole is not None
+        return self._whole.index_select(0, torch.tensor(nodes, device=self._device))
+
+    def _filled(self, cache: CachedNodes | None) -> tuple[torch.Tensor, np.ndarray]:
+        """The fast home, ``[cache_nodes, features]``, and each node's place in it or -1, ``[num_nodes]``."""
+        if cache is None:
+            return torch.empty(0, self._columns), np.empty(0, np.int32)
+        slot = np.full(self.num_nodes, -1, dtype=np.int32)
+        slot[cache.nodes] = np.arange(len(cache.nodes), dtype=np.int32)
+        rows = torch.from_numpy(np.empty((len(cache.nodes), self._columns), np.float32))
+        self._read(read_only(cache.nodes, np.int64), rows)
+        return rows.to(self._device), slot
+
     def _rows(self, nodes: np.ndarray) -> torch.Tensor:
         """Rows of the slow home, in memory."""
         rows = self._buffer(len(nodes))
-        _gather(self._slow, read_only(nodes, np.int64), rows.numpy())
+        self._read(read_only(nodes, np.int64), rows)
         return rows
 
+    def _read(self, nodes: np.ndarray, out: torch.Tensor) -> None:
+        self._disk.expect(nodes)
+        gather(self._slow, nodes, out.numpy())
+
+    def _compile(self) -> None:
+        none = read_only(np.empty(0, np.int64), np.int64)
+        rows = np.empty((0, self._columns), np.float32)
+        gather(self._slow, none, rows)
+        gather_hits(rows, np.empty(0, np.int32), none, rows, np.empty(0, np.int64))
+        gather_at(self._slow, none, np.empty(0, np.int64), rows)
+        count_nodes(none, np.empty(0, np.int32))
+
     def _in_memory(self, x: np.ndarray) -> torch.Tensor:
-        rows = self._buffer(len(x))
+        pinned = self._device.type == "cuda"
+        shape = x.shape
+        rows = torch.empty(shape, pin_memory=True) if pinned else torch.from_numpy(np.empty(shape, np.float32))
         rows.numpy()[:] = x
         return rows
 
     def _buffer(self, rows: int) -> torch.Tensor:
-        """Rows to write to; pinned for CUDA, which copies them without waiting. numpy's allocator asks for huge
-        pages, torch's does not."""
+        """Rows to write to; pinned for CUDA, which copies them without waiting."""
         if self._device.type == "cuda":
             return torch.empty(rows, self._columns, pin_memory=True)
-        return torch.from_numpy(np.empty((rows, self._columns), dtype=np.float32))
+        return self._buffers.take(rows)
 
 
-def _most_wanted(degree: np.ndarray, count: int) -> np.ndarray | None:
-    """Which nodes a cache of ``count`` must hold, bool, ``[num_nodes]``: all above the least degree that fits, and of
-    those that have it the smaller ids. Found without the sort that fills the cache, so that it can be held to it."""
-    if not count:
-        return None
-    least = np.partition(degree, len(degree) - count)[len(degree) - count]
-    wanted: np.ndarray = degree > least
-    wanted[np.flatnonzero(degree == least)[: count - int(np.count_nonzero(wanted))]] = True
-    return wanted
+def _to_device(x: np.ndarray, device: torch.device) -> torch.Tensor:
+    """A copy on the device, made in pieces: the whole is not in memory twice, nor ever in the host's."""
+    rows = torch.empty(x.shape, dtype=torch.float32, device=device)
+    step = max(1, (64 * 2**20) // max(1, x.shape[1] * x.itemsize))
+    for first in range(0, len(x), step):
+        rows[first : first + step] = torch.from_numpy(np.array(x[first : first + step]))
+    return rows
 
 
 def _place(rows: np.ndarray) -> str:
@@ -213,12 +248,16 @@ def _place(rows: np.ndarray) -> str:
     return "host" if isinstance(owner, torch.Tensor) else "array"
 
 
-def _check(x: np.ndarray, home: str, cache_ratio: float, degree: np.ndarray) -> None:
+def _check(x: np.ndarray, home: str, cache: CachedNodes | None) -> None:
     if x.ndim != 2 or x.dtype != np.float32:
         raise ValueError(f"features must be a float32 matrix; got {x.dtype} of shape {x.shape}")
-    if len(degree) != len(x):
-        raise ValueError(f"degree has {len(degree)} entries for {len(x)} nodes")
-    if not 0.0 <= cache_ratio <= 1.0:
-        raise ValueError(f"cache_ratio must lie in [0, 1]; got {cache_ratio}")
-    if home not in ("host", "disk"):
-        raise ValueError(f"home must be host or disk; got {home!r}")
+    if home not in ("host", "disk", "device"):
+        raise ValueError(f"home must be host, disk or device; got {home!r}")
+    if cache is None:
+        return
+    if home == "device":
+        raise ValueError("home: device holds all rows; a cache beside it has no effect: leave it out")
+    if len(cache.scores.score) != len(x):
+        raise ValueError(f"the cache is for {len(cache.scores.score)} nodes, the features have {len(x)}")
+    if not len(cache.nodes):
+        raise ValueError("a cache without nodes; pass None for no cache")

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from harness.batches.cache_size import NothingCached
 from harness.batches.epochs import BatchPlan
-from harness.batches.features import FeatureStore, source_degree
+from harness.batches.features import FeatureStore
 from harness.batches.plans import batches_of
+from harness.batches.stores import store_of
 from harness.graphs.graph import Graph
 from harness.graphs.store import open_graph
 from harness.models import errors
@@ -107,12 +109,9 @@ class Assembled:
 
     def counters(self) -> dict[str, Any]:
         """Everything counted, by name; docs/counters.md says what each proves."""
-        store = self.store.counters()
-        if not store["cache_nodes"]:
-            del store["cache_fill_s"]  # seconds at this level are costs that the options really had
         return _joined(
             _renamed(self.batches.counters(), {"method": "sampling_method"}),
-            _renamed(store, {"home": "feature_home"}),
+            _renamed(self.store.counters(), {"home": "feature_home"}),
             self.model.counters(),
             self.trainer.counters(),
             self.batches.preprocess_s,
@@ -150,20 +149,27 @@ def assemble(request: RunRequest, graph: Graph, device: torch.device) -> Assembl
     folders = [Path(request.spec_dir)]
     model = build_model(request.model, graph.num_features, graph.num_classes, options, folders).to(device)
     feed = _WholeFeatures(features) if options.batching == "full" else features
-    trainer = Trainer(model, batches, feed, np.array(graph.y), request.training, options.precision, device)
+    labels = np.array(graph.y)
+    trainer = Trainer(model, batches, feed, labels, request.training, options.precision, device, options.loader)
     return Assembled(graph, batches, features, model, trainer, device)
 
 
 def batches_and_features(request: RunRequest, graph: Graph, device: torch.device) -> tuple[BatchPlan, FeatureStore]:
     """What feeds the model, by the request's options and seed."""
-    home, ratio = request.options.features.home, request.options.features.cache_ratio
-    if ratio and not round(ratio * graph.num_nodes):
-        least = f"use at least {1 / graph.num_nodes:.2g}"
-        raise Unsupported(f"cache_ratio {ratio:g} of {graph.num_nodes} nodes caches none; {least}")
-    batches = batches_of(graph, request.options, request.training, request.model.layers, request.seed)
-    # what the cache is ordered by: a pass over all edges, spared where nothing is cached
-    degree = source_degree(graph.indices, graph.num_nodes) if ratio else np.zeros(graph.num_nodes, dtype=np.int64)
-    return batches, FeatureStore(graph.x, home=home, cache_ratio=ratio, device=device, degree=degree)
+    options = request.options
+    layers, folder = request.model.layers, Path(request.spec_dir)
+    batches = batches_of(graph, options, request.training, layers, request.seed, spec_dir=folder, device=device)
+    try:
+        return batches, store_of(graph, options, batches, _epochs(request), device)
+    except NothingCached as error:
+        raise Unsupported(str(error)) from error
+
+
+def _epochs(request: RunRequest) -> int:
+    """Epochs that a run trains at most."""
+    if request.purpose == "timing":
+        return request.warmup_epochs + request.timed_epochs + 1  # the last is the one that stages are looked at in
+    return request.training.epochs
 
 
 @contextmanager

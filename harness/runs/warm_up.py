@@ -11,13 +11,14 @@ from typing import get_args
 import numpy as np
 import torch
 
+from harness.batches.cache_policy import by_presampling, highest
 from harness.batches.clusters import ClusterBatches
 from harness.batches.features import FeatureStore
-from harness.batches.neighbors import NeighborBatches
+from harness.batches.samplers import neighbor_batches
 from harness.graphs.graph import Graph, GraphMeta
 from harness.models.build import build_model
 from harness.runs import execute, parity_check  # noqa: F401  # what children call
-from harness.spec.options import Features, Model, Options, Sampling
+from harness.spec.options import Model, Options, Sampling
 
 _NODES = 4
 
@@ -29,14 +30,14 @@ def warm_up() -> None:
     """
     graph = _ring()
     nodes = np.arange(_NODES, dtype=np.int64)
-    NeighborBatches(graph, Sampling(fanout=(2, 1)), batch_size=_NODES, seed=0).batch(1, 0)
+    for method in get_args(Sampling.model_fields["method"].annotation):
+        for weigh in {False, method == "importance"}:
+            sampling = Sampling(method=method, fanout=(2, 1), weights="pagerank", reweight=weigh)
+            batches = neighbor_batches(graph, sampling, _NODES, 0, Path(), torch.device("cpu"))
+            batches.batch(1, 0)
     ClusterBatches(graph, np.zeros(_NODES, np.int64), {}, per_batch=1, layers=2, seed=0).batch(1, 0)
-    for home in get_args(Features.model_fields["home"].annotation):
-        for ratio in (0.0, 0.5):
-            store = FeatureStore(
-                graph.x, home=home, cache_ratio=ratio, device=torch.device("cpu"), degree=np.ones(_NODES, np.int64)
-            )
-            store.fetch(nodes)
+    cache = highest(by_presampling(batches.replay, 1, _NODES), 2)
+    FeatureStore(graph.x, home="host", device=torch.device("cpu"), cache=cache).fetch(nodes)
     for conv in ("gcn", "sage", "gat", "gin"):
         build_model(Model(conv=conv, hidden=2, layers=2), graph.num_features, graph.num_classes, Options())
 

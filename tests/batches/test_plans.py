@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from harness.batches.features import FeatureStore, source_degree
+from harness.batches.cache_policy import by_degree, highest
+from harness.batches.features import FeatureStore
 from harness.batches.plans import batches_of
 from harness.spec.errors import InputError
 from harness.spec.options import Options, Training
@@ -79,8 +80,8 @@ def test_seeds_and_epochs_batch_differently(plan, batching: str) -> None:
 @pytest.mark.parametrize("threads", [0, 2])
 def test_features_are_fetched_with_the_batch(plan, skewed, make_graph, threads: int) -> None:
     graph = make_graph(*skewed)
-    degree = source_degree(graph.indices, graph.num_nodes)
-    store = FeatureStore(graph.x, home="host", cache_ratio=0.1, device=torch.device("cpu"), degree=degree)
+    cache = highest(by_degree(graph.indices, graph.num_nodes), graph.num_nodes // 10)
+    store = FeatureStore(graph.x, home="host", device=torch.device("cpu"), cache=cache)
     moved = 0
     for batch, rows in plan(options()).prepared_epoch(0, lambda b: store.fetch(b.nodes), threads):
         assert np.array_equal(rows.numpy(), graph.x[batch.nodes])
