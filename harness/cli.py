@@ -77,9 +77,10 @@ def plan(
         return
     from rich.console import Console
 
+    from harness.plan.partitions import planned_partitions
     from harness.reports.terminal import plan_table
 
-    plan_table(made, Console())
+    plan_table(made, Console(), planned_partitions(made, cache_root()))
 
 
 @app.command()
@@ -136,14 +137,21 @@ def retry(
 def prepare(
     source: Annotated[Path, typer.Argument(help="A spec, or results/<spec>/plan/dataset.json.")],
     output: Annotated[Path | None, typer.Option("--output", help="File that will name the prepared graph.")] = None,
+    partitions: Annotated[
+        bool, typer.Option(help="Of a spec, also make the partitions that its first seed needs.")
+    ] = True,
 ) -> None:
-    """Turn a data set into one graph on disk, shared by all runs."""
+    """Turn a data set into one graph on disk, shared by all runs; of a spec, cut it as its first seed needs it.
+
+    What Snakemake calls has the data set's section alone: there each run makes the partitions that it needs.
+    """
     from harness.graphs.prepare import prepare as prepare_graph
     from harness.graphs.store import open_graph
     from harness.plan.model import DatasetPlan
     from harness.records.files import write_atomically
 
-    section = read_model(source, DatasetPlan) if source.suffix == ".json" else _make_plan(source).dataset
+    made = None if source.suffix == ".json" else _make_plan(source)
+    section = read_model(source, DatasetPlan) if made is None else made.dataset
     folder = prepare_graph(section.dataset, section.dataset_id, Path(section.spec_dir))
     meta = open_graph(folder).meta
     if output is not None:
@@ -155,6 +163,8 @@ def prepare(
     )
     for warning in meta.warnings:
         print(f"  warning: {warning}")
+    if made is not None and partitions:
+        _make_partitions(made, folder)
 
 
 @app.command()
@@ -247,6 +257,22 @@ def _make_plan(path: Path) -> Plan:
     from harness.spec.load import load_spec
 
     return make_plan(load_spec(path), path, probe(cache_root()))
+
+
+def _make_partitions(made: Plan, folder: Path) -> None:
+    """Those that the plan's cells need for the first seed, a line each."""
+    from harness.graphs import cached_partition
+    from harness.graphs.store import open_graph
+    from harness.plan.partitions import partition_requests
+
+    graph = open_graph(folder)
+    for request in partition_requests(made):
+        print(f"partition {request.label}, seed {request.seed} ...", end=" ", flush=True)
+        _, found = cached_partition(
+            graph, request.parts, request.method, request.seed, cache_root() / "partitions", request.passes
+        )
+        when = "was there, made" if found["cached"] else "made"
+        print(f"{100 * found['kept_edge_share']:.1f} % of edges kept, {when} in {found['seconds']:.1f} s")
 
 
 def _refined(made):

@@ -50,6 +50,12 @@ class PartitionRequest:
     passes: int
     seed: int
 
+    @property
+    def label(self) -> str:
+        """As people read it: ``fennel 64, 10 passes``."""
+        passes = f", {self.passes} pass{'' if self.passes == 1 else 'es'}" if self.method == "fennel" else ""
+        return f"{self.method} {self.parts}{passes}"
+
     def path(self, structure: str, cache_dir: Path) -> Path:
         """Where the parts lie; the report is beside them as `.json`.
 

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from harness.plan.estimate import cost
 from harness.plan.model import CONTROL, Cell, Plan
+from harness.plan.partitions import PartitionReport, PlannedPartition
 from harness.reports.answer import answer, control_line, metric, resolution_line, short_reasons
 from harness.reports.details import patch_text
 from harness.reports.digits import bytes_text, decimals, seconds_text, shortened, shortened_apart
@@ -31,6 +32,7 @@ STYLES = {
     "dnf": "magenta",
     "skipped": "dim",
 }
+_PARTITION_HEADER = ["partition", "cut", "kept", "over", "nodes", "edges", "train", "empty", "time"]
 _SHORTEST_NAME = 10
 _MOST_LINES = 12  # of reasons and of open questions; the page has them all
 _MOST_NAMES = 8  # in one line
@@ -77,8 +79,8 @@ def _row(comparison: ComparisonVerdict, verdicts: Verdicts) -> list[str]:
     ]
 
 
-def plan_table(plan: Plan, console: Console) -> None:
-    """Print what a spec expands to, before anything runs: counts, cost, memory, skipped cells and warnings."""
+def plan_table(plan: Plan, console: Console, partitions: Sequence[PlannedPartition] = ()) -> None:
+    """Print what a spec expands to, before anything runs: counts, cost, memory, partitions, skips and warnings."""
     _say(console, f"{plan.spec} ({plan.spec_path}), {plan.design}", style="bold")
     _print_table(console, ["cell", "changes", "memory", "epoch"], [_cell_row(c) for c in plan.cells.values()])
     looks, blocks = plan.seeds.looks, [n // 2 for n in plan.timing.looks]
@@ -92,8 +94,42 @@ def plan_table(plan: Plan, console: Console) -> None:
     )
     _say(console, _cost_text(plan))
     _say(console, _memory_text(plan))
+    _partition_table(plan, console, partitions)
     _list(console, f"Skipped ({len(plan.skipped)})", _skip_reasons(plan), most=None)
     _list(console, "Warnings", plan.warnings, most=None)
+
+
+def _partition_table(plan: Plan, console: Console, partitions: Sequence[PlannedPartition]) -> None:
+    """The partitions of the first seed that were made, and what makes the others."""
+    if not partitions:
+        return
+    console.print()
+    _say(console, f"Partitions (seed {plan.seeds.first})", style="bold")
+    made = [_partition_row(p, p.report, p.train) for p in partitions if p.report and p.train is not None]
+    if made:
+        _print_table(console, _PARTITION_HEADER, made)
+        _say(
+            console,
+            "Of all edges; over: edges kept over those that random parts of the same sizes keep; nodes, edges, train: "
+            "the largest part over the mean, train in training labels; time: of making it.",
+        )
+    left = [p.request.label for p in partitions if p.report is None]
+    if left:
+        command = f"harness prepare {shlex.quote(plan.spec_path)}"
+        _say(console, f"{'; '.join(left)}: not made yet; `{command}` makes {'it' if len(left) == 1 else 'them'}.")
+
+
+def _partition_row(partition: PlannedPartition, report: PartitionReport, train: float) -> list[str]:
+    balance = (report.balance["nodes"], report.balance["edges"], train)
+    return [
+        partition.request.label,
+        f"{100 * report.edge_cut:.1f} %",
+        f"{100 * report.kept_edge_share:.1f} %",
+        f"{report.kept_over_random:.{2 if report.kept_over_random < 10 else 0}f}x",
+        *(f"{value:.2f}" for value in balance),
+        str(report.parts - report.non_empty_parts),
+        seconds_text(_rough(report.seconds)),
+    ]
 
 
 def _span(least: int, most: int, noun: str) -> str:
