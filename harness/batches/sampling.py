@@ -4,6 +4,8 @@ GraphSAGE's sampling (Hamilton, Ying and Leskovec 2017) with PyG's semantics: ho
 the nodes that hop h-1 found first (hop 1: the seeds). Nodes are numbered in the order in which they are found,
 so the destinations of hop h are a run of rows right after those of hop h-1, the edges lie in destination
 order, and the edges a layer needs are a *prefix* of the batch's CSR.
+
+How many neighbours a node gets is in `draws_count`, which ones in `draws_uniform` and `draws_smallest`.
 """
 
 from __future__ import annotations
@@ -13,169 +15,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from harness.batches.adjacency import read_only, read_only_ids, self_loops
-from harness.batches.batch import Batch, Block
+from harness.batches.batch import Batch
 from harness.batches.compiled import compiled
-from harness.batches.randomness import GOLDEN, NEIGHBOURS, below, mix, stream_key
+from harness.batches.draws_count import count_draws
+from harness.batches.draws_smallest import draw_importance, draw_labor
+from harness.batches.draws_uniform import draw_uniform
+from harness.batches.hop_wise import hop_wise_batch
+from harness.batches.methods import check_method, checked_fanout, checked_seeds, hop_keys, weights_of
+from harness.batches.neighbour_weights import of_positive_weight
 from harness.batches.row_tables import RowTables
 from harness.graphs.csr import check_csr
 
-METHODS = ("uniform", "fixed")
 _ROW_BITS = np.uint64(32)
 _ROW_MASK = np.uint64(0xFFFFFFFF)
-_SCANNED = 48  # up to this fan-out, scanning what is taken is faster than marking it
-
-
-@compiled
-def _number_seeds(seeds: np.ndarray, table: np.ndarray, stamp: np.uint64) -> int:
-    """Give seed i row i; the position of the first repeated seed, or -1."""
-    tag = stamp << _ROW_BITS
-    for i in range(len(seeds)):
-        if table[seeds[i]] >> _ROW_BITS == stamp:
-            return i
-        table[seeds[i]] = tag | np.uint64(i)
-    return -1
-
-
-@compiled
-def _count_edges(
-    indptr: np.ndarray, nodes: np.ndarray, first: int, last: int, fanout: int, degree: np.ndarray, rows: np.ndarray
-) -> None:
-    """Degrees of rows ``first .. last-1``, and where their edges will end."""
-    for row in range(first, last):
-        d = indptr[nodes[row] + 1] - indptr[nodes[row]]
-        degree[row] = d
-        rows[row + 1] = rows[row] + (d if fanout < 0 or d < fanout else fanout)
-
-
-@compiled
-def _position(node_key: np.uint64, i: int, j: int) -> np.int64:
-    """Draw i of a node: a position in the *inclusive* range [0, j]."""
-    return np.int64(below(mix(node_key + np.uint64(i + 1) * GOLDEN), np.uint64(j + 1)))
-
-
-@compiled
-def _floyd(node_key: np.uint64, d: int, k: int, chosen: np.ndarray) -> None:
-    """Write k distinct positions of ``0 .. d-1`` to ``chosen``, every set of k equally likely; k < d.
-
-    Floyd's algorithm (Bentley and Floyd 1987): for j = d-k .. d-1 take a position of [0, j], or j itself where
-    that is taken. With j left out of the range a node's last neighbour would never come at fan-out 1.
-    """
-    for i in range(k):
-        j = d - k + i
-        t = _position(node_key, i, j)
-        for earlier in range(i):
-            if chosen[earlier] == t:
-                t = j
-                break
-        chosen[i] = t
-
-
-@compiled
-def _floyd_marked(node_key: np.uint64, d: int, k: int, chosen: np.ndarray) -> None:
-    """The same positions for a large k: what is taken is marked instead of scanned."""
-    taken = np.zeros(d, np.bool_)
-    for i in range(k):
-        j = d - k + i
-        t = _position(node_key, i, j)
-        chosen[i] = j if taken[t] else t
-        taken[chosen[i]] = True
-
-
-@compiled
-def _draw(
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    nodes: np.ndarray,
-    first: int,
-    last: int,
-    fanout: int,
-    key: np.uint64,
-    rows: np.ndarray,
-    cols: np.ndarray,
-) -> None:
-    """Write the drawn neighbours (global ids) of rows ``first .. last-1`` to ``cols``."""
-    for row in range(first, last):
-        node = nodes[row]
-        start = indptr[node]
-        d = indptr[node + 1] - start
-        out = cols[rows[row] : rows[row + 1]]
-        if len(out) == d:
-            for i in range(d):
-                out[i] = indices[start + i]
-            continue
-        node_key = mix(key + np.uint64(node) * GOLDEN)
-        if fanout > _SCANNED:
-            _floyd_marked(node_key, d, fanout, out)
-        else:
-            _floyd(node_key, d, fanout, out)
-        for i in range(fanout):
-            out[i] = indices[start + out[i]]
-
-
-@compiled
-def _number_sources(
-    cols: np.ndarray, first: int, last: int, nodes: np.ndarray, known: int, table: np.ndarray, stamp: np.uint64
-) -> int:
-    """Turn global ids into rows, new nodes numbered as they come; the number of nodes known afterwards."""
-    tag = stamp << _ROW_BITS
-    for e in range(first, last):
-        node = cols[e]
-        entry = table[node]
-        if entry >> _ROW_BITS == stamp:
-            cols[e] = np.int64(entry & _ROW_MASK)
-        else:
-            table[node] = tag | np.uint64(known)
-            nodes[known] = node
-            cols[e] = known
-            known += 1
-    return known
-
-
-@compiled
-def _grown(array: np.ndarray, used: int, size: int) -> np.ndarray:
-    """The same array, or a longer one with the same first ``used`` entries."""
-    if len(array) >= size:
-        return array
-    longer = np.empty(size, array.dtype)
-    longer[:used] = array[:used]
-    return longer
-
-
-@compiled
-def _sample(
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    seeds: np.ndarray,
-    fanout: np.ndarray,
-    keys: np.ndarray,
-    table: np.ndarray,
-    stamp: np.uint64,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """All hops of one batch: nodes, degree, rows, cols, and how many nodes were known after each hop."""
-    num_nodes = len(indptr) - 1
-    known = len(seeds)
-    nodes = seeds.copy()
-    degree = np.empty(known, np.int64)
-    rows = np.zeros(known + 1, np.int64)
-    cols = np.empty(0, np.int64)
-    known_after = np.empty(len(fanout) + 1, np.int64)
-    known_after[0] = known
-    first = 0
-    for hop in range(len(fanout)):
-        last = known
-        degree = _grown(degree, first, last)
-        rows = _grown(rows, first + 1, last + 1)
-        _count_edges(indptr, nodes, first, last, fanout[hop], degree, rows)
-        cols = _grown(cols, rows[first], rows[last])
-        nodes = _grown(nodes, known, min(num_nodes, known + rows[last] - rows[first]))
-        _draw(indptr, indices, nodes, first, last, fanout[hop], keys[hop], rows, cols)
-        known = _number_sources(cols, rows[first], rows[last], nodes, known, table, stamp)
-        known_after[hop + 1] = known
-        first = last
-    degree = _grown(degree, first, known)
-    for row in range(first, known):
-        degree[row] = indptr[nodes[row] + 1] - indptr[nodes[row]]
-    return nodes[:known].copy(), degree, rows, cols, known_after
+_NO_WEIGHTS = np.empty(0, np.float32)
 
 
 class NeighborSampler:
@@ -186,22 +39,36 @@ class NeighborSampler:
     positions of a node's adjacency list: no position is drawn twice, and a neighbour that the list holds twice
     can come twice.
 
+    Methods, for a node of degree d at fan-out k; all take every neighbour where d <= k or k is -1:
+
+    - ``uniform``: k neighbours, every set of k equally likely.
+    - ``fixed``: as ``uniform``, but keyed without epoch and batch, so that a node has the same sample at a hop in
+      every batch of every epoch.
+    - ``importance``: k neighbours by weight, see `draw_importance`. Neighbours of weight 0 are as if they were not
+      there: never drawn, even where d <= k or k is -1.
+    - ``degree-stratified``: as ``uniform``, but k * (1 + floor(log2(d // k))) neighbours of a hub.
+    - ``labor``: k neighbours, those of a hop chosen alike, see `draw_labor`: fewer distinct nodes.
+
     Args:
         indptr: CSR row pointer, ``[num_nodes + 1]``; ``indices[indptr[v]:indptr[v+1]]`` are the nodes that v
             receives messages from. Self-loops, repeated edges and empty rows are allowed.
         indices: int32 or int64, ``[num_edges]``.
         fanout: neighbours per hop, the seeds' hop first; -1 takes all. One hop serves one layer.
-        method: ``uniform``, or ``fixed``: keyed without epoch and batch, so that a node has the same sample
-            at a hop in every batch of every epoch.
+        method: see above.
         seed: any integer.
-        weights: importance only: a node's weight as a neighbour, float64, ``[num_nodes]``; None: source degree.
-        reweight: importance only: the blocks carry `edge_weight`.
+        weights: importance only: a node's weight as a neighbour, 0 or positive, ``[num_nodes]``; None: how often it
+            is a source.
+        reweight: importance only: the blocks carry an `edge_weight`, with which the mean of a node's weighted
+            messages is unbiased for the mean over all its neighbours of positive weight. Their sum times in_degree
+            over sampled degree is then unbiased for in_degree times that mean: the whole sum where no weight is 0,
+            else as if the neighbours that are never drawn were like the others on average.
         validate: check that the arrays are a CSR (one pass over the edges); only for a graph already checked
             may it be left out.
         has_self_loops: False spares the pass over the edges that counts them.
 
     Raises:
-        ValueError: not a CSR, a fan-out that is neither positive nor -1, or a method that does not exist.
+        ValueError: not a CSR, a fan-out that is neither positive nor -1, a method that does not exist, weights for
+            another method than importance, or a weight that is neither 0 nor in 1e-250 .. 1e250.
     """
 
     def __init__(
@@ -218,17 +85,18 @@ class NeighborSampler:
         has_self_loops: bool = True,
     ) -> None:
         check_method(method)
-        if weights is not None or reweight:
-            raise ValueError(f"weights and reweight belong to importance sampling, not to {method!r}")
         self.fanout = checked_fanout(fanout)
         self.method = method
         self.seed = int(seed)
+        self.reweight = reweight
         if validate:
             check_csr(indptr, indices)
+        self._weights = weights_of(method, weights, reweight, indptr, indices)
         self._indptr = read_only(indptr, np.int64)
-        self._indices = read_only_ids(indices)
         self._self_loops = self_loops(indptr, indices) if has_self_loops else None
-        self._hops = np.asarray(self.fanout, dtype=np.int64)
+        if self._weights is not None:
+            indptr, indices = of_positive_weight(indptr, indices, self._weights)
+        self._from = read_only(indptr, np.int64), read_only_ids(indices)  # the adjacency to draw from
         self._tables = RowTables(self.num_nodes)
 
     @property
@@ -240,7 +108,7 @@ class NeighborSampler:
 
         Args:
             seeds: distinct node ids, ``[S]``; they become ``nodes[:S]``, in this order. May be empty.
-            epoch, batch: part of the key of every draw (``uniform``).
+            epoch, batch: part of the key of every draw (all methods but ``fixed``).
 
         Returns:
             A `Batch` with one block a hop, the input layer's first: ``blocks[0]`` holds the edges of all hops,
@@ -250,86 +118,86 @@ class NeighborSampler:
         Raises:
             ValueError: a seed comes twice, or is no node of the graph.
         """
-        seeds = read_only(checked_seeds(seeds, self.num_nodes), np.int64)
+        seeds = checked_seeds(seeds, self.num_nodes).copy()
         keys = hop_keys(self.method, self.seed, len(self.fanout), epoch, batch)
         table, stamp = self._tables.take()
         try:
             repeated = _number_seeds(seeds, table, np.uint64(stamp))
             if repeated >= 0:
                 raise ValueError(f"seeds must be distinct: node {seeds[repeated]} comes again at position {repeated}")
-            nodes, degree, rows, cols, known_after = _sample(
-                self._indptr, self._indices, seeds, self._hops, keys, table, np.uint64(stamp)
-            )
+            nodes, rows, cols, known_after, edge_weight = self._hops(seeds, keys, table, np.uint64(stamp))
         finally:
             self._tables.give_back(table, stamp)
-        return hop_wise_batch(nodes, degree, rows, cols, known_after, self._self_loops, epoch=epoch, index=batch)
-
-
-def hop_keys(method: str, seed: int, hops: int, epoch: int, batch: int) -> np.ndarray:
-    """The key of each hop's draws, uint64, ``[hops]``."""
-    where = () if method == "fixed" else (epoch, batch)
-    return np.array([stream_key(NEIGHBOURS, seed, hop, *where) for hop in range(hops)], dtype=np.uint64)
-
-
-def hop_wise_batch(
-    nodes: np.ndarray,
-    degree: np.ndarray,
-    rows: np.ndarray,
-    cols: np.ndarray,
-    known_after: np.ndarray,
-    self_loops: np.ndarray | None,
-    *,
-    epoch: int,
-    index: int,
-) -> Batch:
-    """Cut one CSR in destination order into the blocks of all layers; they share its memory.
-
-    Args:
-        nodes: int64, ``[n]``. degree: of each node in the whole graph, int64, ``[n]``.
-        rows: row pointer over the nodes known before the last hop. cols: source row of each edge, int64.
-        known_after: nodes known after each hop, the seeds first, ``[hops + 1]``.
-        self_loops: of every node of the graph, int64; None where it has none.
-    """
-    known = [int(k) for k in known_after]
-    loops = None if self_loops is None else self_loops[nodes]
-    blocks = tuple(
-        Block(
-            indptr=rows[: destinations + 1],
-            indices=cols[: rows[destinations]],
-            num_src=sources,
-            in_degree=degree[:destinations],
-            src_degree=degree[:sources],
-            src_self_loops=None if loops is None else loops[:sources],
+        degree = _degrees(self._indptr, nodes)
+        return hop_wise_batch(
+            nodes, degree, rows, cols, known_after, self._self_loops, edge_weight, epoch=epoch, index=batch
         )
-        for destinations, sources in zip(known[-2::-1], known[:0:-1], strict=True)
-    )
-    stats: dict[str, float] = {"nodes": len(nodes), "edges": len(cols)}
-    for hop, (first, last, after) in enumerate(zip([0, *known[:-2]], known[:-1], known[1:], strict=True), start=1):
-        stats[f"hop{hop}_rows"] = last - first
-        stats[f"hop{hop}_edges"] = int(rows[last] - rows[first])
-        stats[f"hop{hop}_new_nodes"] = after - last
-    return Batch(nodes, blocks, np.arange(known[0], dtype=np.int64), epoch=epoch, index=index, stats=stats)
+
+    def _hops(
+        self, seeds: np.ndarray, keys: np.ndarray, table: np.ndarray, stamp: np.uint64
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[int], np.ndarray | None]:
+        """Nodes, row pointer and source rows of all hops, nodes known after each, and the weight of each edge."""
+        found, known_after = [seeds], [len(seeds)]
+        rows, cols, weights, edges = [np.zeros(1, np.int64)], [], [], 0
+        for fanout, key in zip(self.fanout, keys, strict=True):
+            ends = count_draws(self._from[0], found[-1], fanout, self.method == "degree-stratified")
+            sources, edge_weight = self._draw(found[-1], ends, key)
+            found.append(_number_sources(sources, known_after[-1], table, stamp))
+            known_after.append(known_after[-1] + len(found[-1]))
+            rows.append(ends[1:] + edges)
+            edges += len(sources)
+            cols.append(sources)
+            weights.append(edge_weight)
+        edge_weight = np.concatenate(weights) if self.reweight else None
+        return np.concatenate(found), np.concatenate(rows), np.concatenate(cols), known_after, edge_weight
+
+    def _draw(self, nodes: np.ndarray, ends: np.ndarray, key: np.uint64) -> tuple[np.ndarray, np.ndarray]:
+        """Neighbours (global ids, int64) of each node, as many as ``ends`` leaves room for, and their weights."""
+        sources = np.empty(ends[-1], np.int64)
+        edge_weight = np.ones(ends[-1], np.float32) if self.reweight else _NO_WEIGHTS
+        if self.method == "importance":
+            draw_importance(*self._from, self._weights, nodes, ends, key, sources, edge_weight)
+        elif self.method == "labor":
+            draw_labor(*self._from, nodes, ends, key, sources)
+        else:
+            draw_uniform(*self._from, nodes, ends, key, sources)
+        return sources, edge_weight
 
 
-def check_method(method: str) -> None:
-    """Raise ValueError for a sampling method that does not exist."""
-    if method not in METHODS:
-        raise ValueError(f"sampling method {method!r} is not available in this version; use {' or '.join(METHODS)}")
+@compiled
+def _number_seeds(seeds: np.ndarray, table: np.ndarray, stamp: np.uint64) -> int:
+    """Give seed i row i; the position of the first repeated seed, or -1."""
+    tag = stamp << _ROW_BITS
+    for i in range(len(seeds)):
+        if table[seeds[i]] >> _ROW_BITS == stamp:
+            return i
+        table[seeds[i]] = tag | np.uint64(i)
+    return -1
 
 
-def checked_fanout(fanout: Sequence[int]) -> tuple[int, ...]:
-    """The fan-out as integers; ValueError where one is neither positive nor -1, or there is none."""
-    hops = tuple(int(k) for k in fanout)
-    if not hops or any(k == 0 or k < -1 for k in hops):
-        raise ValueError(f"fanout must be positive numbers, or -1 for all neighbours, one a hop; got {list(fanout)}")
-    return hops
+@compiled
+def _number_sources(sources: np.ndarray, known: int, table: np.ndarray, stamp: np.uint64) -> np.ndarray:
+    """Turn global ids into rows, new nodes numbered from ``known`` on as they come; the new nodes."""
+    tag = stamp << _ROW_BITS
+    found = np.empty(min(len(sources), len(table) - known), np.int64)
+    n = 0
+    for e in range(len(sources)):
+        node = sources[e]
+        entry = table[node]
+        if entry >> _ROW_BITS == stamp:
+            sources[e] = np.int64(entry & _ROW_MASK)
+        else:
+            sources[e] = known + n
+            table[node] = tag | np.uint64(known + n)
+            found[n] = node
+            n += 1
+    return found[:n]
 
 
-def checked_seeds(seeds: np.ndarray, num_nodes: int) -> np.ndarray:
-    """Seeds as contiguous int64; ValueError where one is no node of the graph."""
-    given = np.asarray(seeds)
-    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-        raise ValueError(f"seeds must be a one-dimensional array of node ids; got shape {given.shape}, {given.dtype}")
-    if given.size and (given.min() < 0 or given.max() >= num_nodes):
-        raise ValueError(f"seeds must lie in 0..{num_nodes - 1}; got {given.min()}..{given.max()}")
-    return np.ascontiguousarray(given, dtype=np.int64)
+@compiled
+def _degrees(indptr: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    """Degree of each node in the whole graph."""
+    degree = np.empty(len(nodes), np.int64)
+    for row in range(len(nodes)):
+        degree[row] = indptr[nodes[row] + 1] - indptr[nodes[row]]
+    return degree

@@ -14,8 +14,10 @@ from torch import Tensor
 
 from harness.batches.adjacency import self_loops
 from harness.batches.batch import Batch
+from harness.batches.hop_wise import hop_wise_batch
+from harness.batches.methods import check_method, checked_fanout, checked_seeds, hop_keys, weights_of
+from harness.batches.neighbour_weights import of_positive_weight
 from harness.batches.randomness import GOLDEN, MULTIPLIER_1, MULTIPLIER_2
-from harness.batches.sampling import check_method, checked_fanout, checked_seeds, hop_keys, hop_wise_batch
 from harness.graphs.csr import check_csr
 
 
@@ -46,6 +48,12 @@ def below(word: Tensor, n: Tensor) -> Tensor:
     return (high + _shifted(low, 32)) >> 32
 
 
+def _ragged(count: Tensor) -> tuple[Tensor, Tensor]:
+    """Row, and position within its row, of each entry of rows of these lengths."""
+    row = torch.repeat_interleave(torch.arange(len(count), device=count.device), count)
+    return row, torch.arange(len(row), device=count.device) - (count.cumsum(0) - count)[row]
+
+
 class TorchNeighborSampler:
     """As `harness.batches.NeighborSampler`, in torch, on any device.
 
@@ -73,17 +81,23 @@ class TorchNeighborSampler:
         device: torch.device | str = "cpu",
     ) -> None:
         check_method(method)
-        if weights is not None or reweight:
-            raise ValueError(f"weights and reweight belong to importance sampling, not to {method!r}")
         if validate:
             check_csr(indptr, indices)
         self.fanout = checked_fanout(fanout)
         self.method = method
         self.seed = int(seed)
+        self.reweight = reweight
         self.device = torch.device(device)
         self._self_loops = self_loops(indptr, indices) if has_self_loops else None
-        self._indptr = torch.as_tensor(np.array(indptr, dtype=np.int64), device=self.device)
-        self._indices = torch.as_tensor(np.array(indices, dtype=np.int64), device=self.device)
+        self._indptr = self._on_device(indptr)
+        self._from = self._indptr, self._on_device(indices)  # the adjacency to draw from
+        by_weight = weights_of(method, weights, reweight, indptr, indices)
+        if by_weight is not None:
+            self._weights = torch.as_tensor(by_weight.copy(), device=self.device)
+            self._from = tuple(self._on_device(a) for a in of_positive_weight(indptr, indices, by_weight))
+
+    def _on_device(self, ids: np.ndarray) -> Tensor:
+        return torch.as_tensor(np.array(ids, dtype=np.int64), device=self.device)
 
     @property
     def num_nodes(self) -> int:
@@ -95,63 +109,100 @@ class TorchNeighborSampler:
         if len(np.unique(seeds)) != len(seeds):
             raise ValueError("seeds must be distinct")
         on_device = torch.as_tensor(seeds.copy(), device=self.device)
-        nodes, degree, rows, cols, known_after = self.sample_tensors(on_device, epoch, batch)
+        nodes, degree, rows, cols, known_after, edge_weight = self.sample_tensors(on_device, epoch, batch)
         return hop_wise_batch(
             nodes.cpu().numpy(),
             degree.cpu().numpy(),
             rows.cpu().numpy(),
             cols.cpu().numpy(),
-            np.array(known_after),
+            known_after,
             self._self_loops,
+            None if edge_weight is None else edge_weight.cpu().numpy(),
             epoch=epoch,
             index=batch,
         )
 
     def sample_tensors(
         self, seeds: Tensor, epoch: int = 0, batch: int = 0
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor, list[int]]:
-        """Nodes, degrees, row pointer and source rows of a batch (int64, on the device), nodes known after each hop."""
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor, list[int], Tensor | None]:
+        """Nodes, degrees, row pointer and source rows of a batch (int64, on the device), nodes known after each hop,
+        and the edges' weights (float32; None without re-weighting)."""
         keys = hop_keys(self.method, self.seed, len(self.fanout), epoch, batch)
         row_of = torch.full((self.num_nodes,), -1, dtype=torch.int64, device=self.device)
         row_of[seeds] = torch.arange(len(seeds), device=self.device)
         nodes, first, known_after = seeds, 0, [len(seeds)]
-        counts: list[Tensor] = []
-        cols: list[Tensor] = []
+        counts, cols, weights = [torch.zeros(1, dtype=torch.int64, device=self.device)], [], []
         for fanout, key in zip(self.fanout, keys, strict=True):
-            drawn, count = self._draw(nodes[first:], fanout, _signed(key))
+            drawn, count, edge_weight = self._draw(nodes[first:], fanout, _signed(key))
             first = len(nodes)
             nodes = self._number(drawn, nodes, row_of)
             counts.append(count)
             cols.append(row_of[drawn])
+            weights.append(edge_weight)
             known_after.append(len(nodes))
         degree = self._indptr[nodes + 1] - self._indptr[nodes]
-        rows = torch.cat([torch.zeros(1, dtype=torch.int64, device=self.device), torch.cat(counts).cumsum(0)])
-        return nodes, degree, rows, torch.cat(cols), known_after
+        rows = torch.cat(counts).cumsum(0)
+        return nodes, degree, rows, torch.cat(cols), known_after, torch.cat(weights) if self.reweight else None
 
-    def _draw(self, frontier: Tensor, fanout: int, key: int) -> tuple[Tensor, Tensor]:
-        """Neighbours drawn for each node of the frontier, in its order, and how many each got."""
-        start = self._indptr[frontier]
-        degree = self._indptr[frontier + 1] - start
-        count = degree if fanout < 0 else degree.clamp(max=fanout)
-        end = count.cumsum(0)
-        row = torch.repeat_interleave(torch.arange(len(frontier), device=self.device), count)
-        position = torch.arange(len(row), device=self.device) - (end - count)[row]  # all neighbours, in order
-        many = (degree > count).nonzero().squeeze(1)
-        if len(many):
-            out = (end - count)[many].unsqueeze(1) + torch.arange(fanout, device=self.device)
-            position[out] = self._floyd(frontier[many], degree[many], fanout, key)
-        return self._indices[start[row] + position], count
+    def _draw(self, frontier: Tensor, fanout: int, key: int) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Neighbours drawn for each node of the frontier, in its order, how many each got, and their weights."""
+        indptr, indices = self._from
+        start = indptr[frontier]
+        degree = indptr[frontier + 1] - start
+        count = degree if fanout < 0 else self._count(degree, fanout)
+        begin = count.cumsum(0) - count
+        row, position = _ragged(count)  # all neighbours, in order
+        edge_weight = torch.ones(len(row), device=self.device) if self.reweight else None
+        many = degree > count
+        for k in count[many].unique().tolist():  # one value, but for degree-stratified
+            these = (many & (count == k)).nonzero().squeeze(1)
+            out = begin[these].unsqueeze(1) + torch.arange(k, device=self.device)
+            if self.method in ("importance", "labor"):
+                position[out], weight = self._smallest(frontier[these], start[these], degree[these], k, key)
+                if edge_weight is not None:
+                    edge_weight[out] = weight
+            else:
+                position[out] = self._floyd(frontier[these], degree[these], k, key)
+        return indices[start[row] + position], count, edge_weight
 
-    def _floyd(self, node: Tensor, degree: Tensor, fanout: int, key: int) -> Tensor:
-        """Floyd's algorithm for many nodes at once: distinct positions, ``[nodes, fanout]``."""
+    def _count(self, degree: Tensor, fanout: int) -> Tensor:
+        """How many neighbours nodes of these degrees get; the powers of two up to q are 1 + floor(log2 q)."""
+        if self.method != "degree-stratified":
+            return degree.clamp(max=fanout)
+        quotient = torch.div(degree, fanout, rounding_mode="floor")
+        powers = torch.tensor([1 << bit for bit in range(63)], device=self.device)
+        return torch.where(degree > fanout, fanout * torch.searchsorted(powers, quotient, right=True), degree)
+
+    def _floyd(self, node: Tensor, degree: Tensor, k: int, key: int) -> Tensor:
+        """Floyd's algorithm for many nodes at once: distinct positions, ``[nodes, k]``."""
         node_key = mix(node * _GOLDEN + key)
-        chosen = torch.empty(len(node), fanout, dtype=torch.int64, device=self.device)
-        for i in range(fanout):
-            j = degree - fanout + i
+        chosen = torch.empty(len(node), k, dtype=torch.int64, device=self.device)
+        for i in range(k):
+            j = degree - k + i
             t = below(mix(node_key + _signed((i + 1) * int(GOLDEN))), j + 1)
             taken = (chosen[:, :i] == t.unsqueeze(1)).any(1)
             chosen[:, i] = torch.where(taken, j, t)
         return chosen
+
+    def _smallest(self, node: Tensor, start: Tensor, degree: Tensor, k: int, key: int) -> tuple[Tensor, Tensor | None]:
+        """Positions of the k smallest keys of each node, in order, ``[nodes, k]``, and the weights of these edges."""
+        row, position = _ragged(degree)
+        source = self._from[1][start[row] + position]
+        if self.method == "labor":
+            sort_key = _shifted(mix(source * _GOLDEN + key), 1)
+        else:
+            word = mix(mix(node * _GOLDEN + key)[row] + (position + 1) * _GOLDEN)
+            sort_key = (_shifted(word, 11) + 1).double() * 2.0**-53 / self._weights[source]
+        order = sort_key.argsort(stable=True)
+        order = order[row[order].argsort(stable=True)]  # by node, then key, then position
+        begin = (degree.cumsum(0) - degree).unsqueeze(1)
+        chosen = order[begin + torch.arange(k, device=self.device)].sort(1).values
+        if not self.reweight:
+            return chosen - begin, None
+        threshold = sort_key[order[begin + k]]
+        p = (self._weights[source[chosen]] * threshold).clamp(max=1.0)
+        weight = torch.full_like(p, k) / (degree.unsqueeze(1) * p)  # a number over a tensor is not rounded once
+        return chosen - begin, weight.float()
 
     def _number(self, drawn: Tensor, nodes: Tensor, row_of: Tensor) -> Tensor:
         """Give unknown nodes the next rows, in the order in which they first come; all nodes known afterwards."""

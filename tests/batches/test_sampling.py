@@ -1,4 +1,4 @@
-"""Facts about neighbour sampling without replacement."""
+"""Facts about neighbour sampling without replacement: what holds for every method, and uniformity."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -15,7 +16,10 @@ from scipy import stats
 
 from harness.batches import NeighborSampler
 from harness.batches.batch import Batch
+from harness.batches.due import neighbours_due
+from harness.batches.methods import METHODS
 from harness.batches.torch_sampling import TorchNeighborSampler
+from harness.spec.options import Sampling
 
 Csr = tuple[np.ndarray, np.ndarray]
 
@@ -33,6 +37,7 @@ def equal(a: Batch, b: Batch) -> bool:
         arrays += [(p.indptr, q.indptr), (p.indices, q.indices), (p.in_degree, q.in_degree)]
         arrays += [(p.src_degree, q.src_degree), (np.array([p.num_src]), np.array([q.num_src]))]
         arrays += [tuple(np.array([-1]) if b.src_self_loops is None else b.src_self_loops for b in (p, q))]
+        arrays += [tuple(np.array([-1]) if b.edge_weight is None else b.edge_weight for b in (p, q))]
     same = all(x.dtype == y.dtype and np.array_equal(x, y) for x, y in arrays)
     return same and (a.epoch, a.index, a.stats) == (b.epoch, b.index, b.stats)
 
@@ -48,6 +53,17 @@ def odd_graphs(draw: st.DrawFn) -> Csr:
     source = np.array([s for s, _ in edges], dtype=np.int32)
     order = np.argsort(target, kind="stable")
     return np.concatenate([[0], np.cumsum(np.bincount(target, minlength=n))]).astype(np.int64), source[order]
+
+
+@st.composite
+def settings_of(draw: st.DrawFn, num_nodes: int) -> dict[str, Any]:
+    """A method, and for importance sampling weights that are wildly unequal, or 0, and re-weighting."""
+    asked: dict[str, Any] = {"method": draw(st.sampled_from(METHODS)), "seed": draw(st.integers(-(2**70), 2**70))}
+    if asked["method"] == "importance":
+        weight = st.sampled_from([0.0, 1e-250, 1e-3, 1.0, 1.0, 1 / 3, 7.0, 1e6, 1e250])
+        asked["reweight"] = draw(st.booleans())
+        asked["weights"] = draw(st.none() | st.lists(weight, min_size=num_nodes, max_size=num_nodes).map(np.array))
+    return asked
 
 
 fanouts = st.lists(st.one_of(st.integers(1, 6), st.just(-1), st.just(70)), min_size=1, max_size=3)
@@ -113,7 +129,8 @@ def test_hops_and_blocks(graph: Csr, fanout: list[int], data: st.DataObject) -> 
     indptr, indices = graph
     n = len(indptr) - 1
     seeds = np.array(data.draw(st.permutations(range(n)))[: data.draw(st.integers(0, n))], dtype=np.int64)
-    batch = NeighborSampler(indptr, indices, fanout, seed=n).sample(seeds, epoch=2, batch=5)
+    asked = data.draw(settings_of(n))
+    batch = NeighborSampler(indptr, indices, fanout, **asked).sample(seeds, epoch=2, batch=5)
 
     assert batch.nodes.dtype == np.int64
     assert np.array_equal(batch.nodes[: len(seeds)], seeds)
@@ -137,13 +154,22 @@ def test_hops_and_blocks(graph: Csr, fanout: list[int], data: st.DataObject) -> 
         assert np.array_equal(block.in_degree, degree[: block.num_dst])
         assert np.array_equal(block.src_degree, degree[: block.num_src])
         assert not len(block.indices) or block.indices.max() < block.num_src
+        if asked.get("reweight"):
+            assert block.edge_weight.dtype == np.float32
+            assert block.edge_weight.shape == block.indices.shape
+        else:
+            assert block.edge_weight is None
 
+    can_be_drawn = degree
+    if asked.get("weights") is not None:
+        positive = asked["weights"][indices] > 0
+        can_be_drawn = np.array([positive[indptr[v] : indptr[v + 1]].sum() for v in batch.nodes], dtype=np.int64)
+        assert (asked["weights"][batch.edges()[0]] > 0).all()
     first = 0
     for hop, k in enumerate(fanout):  # hop h's edges end in the nodes that hop h-1 found
         block = batch.blocks[len(fanout) - 1 - hop]
         drawn = np.diff(block.indptr)
-        full = degree[first : block.num_dst]
-        assert np.array_equal(drawn[first:], full if k < 0 else np.minimum(full, k))
+        assert np.array_equal(drawn[first:], neighbours_due(asked["method"], can_be_drawn[first : block.num_dst], k))
         sources = block.indices[block.indptr[first] :]
         new = sources[sources >= block.num_dst]  # new nodes are numbered as they are found
         assert list(dict.fromkeys(new)) == list(range(block.num_dst, block.num_src))
@@ -154,10 +180,11 @@ def test_hops_and_blocks(graph: Csr, fanout: list[int], data: st.DataObject) -> 
 
 
 @settings(max_examples=100, deadline=None)
-@given(graph=odd_graphs(), fanout=fanouts)
-def test_edges_are_the_graphs_and_no_position_comes_twice(graph: Csr, fanout: list[int]) -> None:
+@given(graph=odd_graphs(), fanout=fanouts, data=st.data())
+def test_edges_are_the_graphs_and_no_position_comes_twice(graph: Csr, fanout: list[int], data: st.DataObject) -> None:
     indptr, indices = graph
-    batch = NeighborSampler(indptr, indices, fanout).sample(np.arange(0, len(indptr) - 1, 3))
+    asked = data.draw(settings_of(len(indptr) - 1))
+    batch = NeighborSampler(indptr, indices, fanout, **asked).sample(np.arange(0, len(indptr) - 1, 3))
     drawn = Counter(map(tuple, batch.edges().T.tolist()))
     target = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     there = Counter(zip(indices.tolist(), target.tolist(), strict=True))
@@ -182,32 +209,37 @@ def test_all_neighbours_are_taken_in_order(skewed: Csr) -> None:
 # The same batch whatever the circumstances
 
 
-@settings(max_examples=150, deadline=None)
-@given(
-    graph=odd_graphs(),
-    fanout=fanouts,
-    method=st.sampled_from(["uniform", "fixed"]),
-    seed=st.integers(-(2**70), 2**70),
-    epoch=st.integers(0, 10**6),
-)
-def test_equals_the_torch_oracle(graph: Csr, fanout: list[int], method: str, seed: int, epoch: int) -> None:
+@settings(max_examples=300, deadline=None)
+@given(graph=odd_graphs(), fanout=fanouts, epoch=st.integers(0, 10**6), data=st.data())
+def test_equals_the_torch_oracle(graph: Csr, fanout: list[int], epoch: int, data: st.DataObject) -> None:
     seeds = np.arange(len(graph[0]) - 1)[::-2]
-    ours = NeighborSampler(*graph, fanout, method, seed).sample(seeds, epoch, 4)
-    assert equal(ours, TorchNeighborSampler(*graph, fanout, method, seed).sample(seeds, epoch, 4))
+    asked = data.draw(settings_of(len(graph[0]) - 1))
+    ours = NeighborSampler(*graph, fanout, **asked).sample(seeds, epoch, 4)
+    assert equal(ours, TorchNeighborSampler(*graph, fanout, **asked).sample(seeds, epoch, 4))
 
 
-def test_equals_the_torch_oracle_on_a_large_graph(skewed: Csr) -> None:
+ALL_METHODS = [(method, False) for method in METHODS] + [("importance", True)]
+
+
+@pytest.mark.parametrize(("method", "reweight"), ALL_METHODS)
+@pytest.mark.parametrize("fanout", [[15, 10, 5], [1, 60], [-1, 3], [200, -1]])
+def test_equals_the_torch_oracle_on_a_large_graph(skewed: Csr, method: str, reweight: bool, fanout: list[int]) -> None:
     seeds = np.random.default_rng(0).permutation(2000)[:300]
-    ours = NeighborSampler(*skewed, [15, 10, 5], seed=9).sample(seeds, 1, 2)
-    assert equal(ours, TorchNeighborSampler(*skewed, [15, 10, 5], seed=9).sample(seeds, 1, 2))
+    asked = {"method": method, "seed": 9, "reweight": reweight}
+    ours = NeighborSampler(*skewed, fanout, **asked).sample(seeds, 1, 2)
+    assert equal(ours, TorchNeighborSampler(*skewed, fanout, **asked).sample(seeds, 1, 2))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
-def test_threads_and_order_of_calls_change_nothing(skewed: Csr, threads: int) -> None:
+@pytest.mark.parametrize(("method", "reweight"), ALL_METHODS)
+def test_threads_and_order_of_calls_change_nothing(skewed: Csr, threads: int, method: str, reweight: bool) -> None:
+    def sampler() -> NeighborSampler:
+        return NeighborSampler(*skewed, [5, 5], method, seed=2, reweight=reweight)
+
     seeds = np.random.default_rng(1).permutation(2000).reshape(20, 100)
-    calls = [(e, b) for e in range(4) for b in range(20)]
-    fresh = {(e, b): NeighborSampler(*skewed, [5, 5], seed=2).sample(seeds[b], e, b) for e, b in calls}
-    shared = NeighborSampler(*skewed, [5, 5], seed=2)
+    calls = [(e, b) for e in range(2) for b in range(20)]
+    fresh = {(e, b): sampler().sample(seeds[b], e, b) for e, b in calls}
+    shared = sampler()
     shuffled = [calls[i] for i in np.random.default_rng(threads).permutation(len(calls))]
     with ThreadPoolExecutor(threads) as pool:
         batches = list(pool.map(lambda at: shared.sample(seeds[at[1]], *at), shuffled))
@@ -230,8 +262,9 @@ def test_epochs_batches_hops_and_seeds_draw_differently_unless_fixed(skewed: Csr
     def edges(method: str, seed: int = 0, epoch: int = 0, batch: int = 0) -> np.ndarray:
         return NeighborSampler(*skewed, [5, 5], method, seed).sample(nodes, epoch, batch).edges()
 
-    for change in ({"seed": 1}, {"epoch": 1}, {"batch": 1}):
-        assert not np.array_equal(edges("uniform"), edges("uniform", **change))
+    for method in set(METHODS) - {"fixed"}:
+        for change in ({"seed": 1}, {"epoch": 1}, {"batch": 1}):
+            assert not np.array_equal(edges(method), edges(method, **change))
     assert np.array_equal(edges("fixed"), edges("fixed", epoch=1, batch=1))
     assert not np.array_equal(edges("fixed"), edges("fixed", seed=1))
 
@@ -267,9 +300,11 @@ def test_memory_is_flat_over_fifty_epochs(skewed: Csr) -> None:
 @pytest.mark.parametrize("sampler", [NeighborSampler, TorchNeighborSampler])
 def test_mistakes_are_named(sampler, skewed: Csr) -> None:
     indptr, indices = skewed
-    for method in ("importance", "degree-stratified", "labor"):
-        with pytest.raises(ValueError, match=f"{method}.*not available in this version"):
-            sampler(indptr, indices, [5], method)
+    with pytest.raises(ValueError, match="no sampling method 'random'; use one of uniform, fixed, importance"):
+        sampler(indptr, indices, [5], "random")
+    for extra in ({"weights": np.ones(2000)}, {"reweight": True}):
+        with pytest.raises(ValueError, match="belong to the method importance; labor does not look at them"):
+            sampler(indptr, indices, [5], "labor", **extra)
     for fanout in ([], [0], [5, -2]):
         with pytest.raises(ValueError, match="fanout must be positive"):
             sampler(indptr, indices, fanout)
@@ -288,10 +323,16 @@ def test_mistakes_are_named(sampler, skewed: Csr) -> None:
     assert ours.sample(np.array([3])).nodes[0] == 3  # and goes on afterwards
 
 
-def test_no_seeds_and_no_nodes() -> None:
-    empty = NeighborSampler(np.zeros(1, np.int64), np.zeros(0, np.int32), [3, 2]).sample(np.zeros(0, np.int64))
+def test_methods_are_those_of_the_spec() -> None:
+    assert set(METHODS) == set(get_args(Sampling.model_fields["method"].annotation))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("sampler", [NeighborSampler, TorchNeighborSampler])
+def test_no_seeds_and_no_nodes(sampler, method: str) -> None:
+    empty = sampler(np.zeros(1, np.int64), np.zeros(0, np.int32), [3, 2], method).sample(np.zeros(0, np.int64))
     assert (len(empty.nodes), empty.num_edges, empty.edges().shape) == (0, 0, (2, 0))
-    isolated = NeighborSampler(np.zeros(4, np.int64), np.zeros(0, np.int32), [3, 2]).sample(np.array([2, 0]))
+    isolated = sampler(np.zeros(4, np.int64), np.zeros(0, np.int32), [3, 2], method).sample(np.array([2, 0]))
     assert isolated.nodes.tolist() == [2, 0]
     assert [b.num_edges for b in isolated.blocks] == [0, 0]
 
