@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from functools import partial
 from itertools import count
 from typing import Any, TypeVar
@@ -61,23 +61,26 @@ class BatchPlan(ABC):
         threads: int = 0,
         depth: int = 2,
         watch: LoaderWatch | None = None,
+        around: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> Generator[tuple[Batch, T], None, None]:
         """As `epoch`, each batch with ``prepare(batch)`` (its features, say), made in the background too.
 
         Args:
             prepare: called in the thread that made the batch, by several threads at once.
             watch: sees which thread made which batch, and how far ahead.
+            around: entered by the thread while it makes and prepares a batch (a stream of the device's, say).
         """
         seen = watch or LoaderWatch()
         seen.begin()
 
         def prepared(make: Callable[[], Batch | End]) -> tuple[Batch, T] | End:
             seen.make()
-            batch = make()
-            if isinstance(batch, End):
-                seen.unmake()
-                return batch
-            return batch, prepare(batch)
+            with around():
+                batch = make()
+                if isinstance(batch, End):
+                    seen.unmake()
+                    return batch
+                return batch, prepare(batch)
 
         makers = (partial(prepared, make) for make in self._makers(epoch))
         with closing(prefetch(makers, threads, depth, seen.take)) as items:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,10 +14,12 @@ import torch
 import torch.nn.functional as F
 
 from harness.batches.batch import Batch
+from harness.batches.device_copy import Arriving, SideStream
+from harness.batches.loader import LoaderWatch
 from harness.models.precision import Precision, update
 from harness.runs.request import Diverged
 from harness.runs.stages import NoClock, StageClock
-from harness.spec.options import Training
+from harness.spec.options import Loader, Training
 
 
 class Batches(Protocol):
@@ -23,6 +27,17 @@ class Batches(Protocol):
 
     def epoch(self, epoch: int) -> Iterable[Batch]:
         """The batches of this epoch, in order."""
+
+    def prepared_epoch(
+        self,
+        epoch: int,
+        prepare: Callable[[Batch], Arriving | None],
+        threads: int,
+        depth: int,
+        watch: LoaderWatch,
+        around: Callable[[], AbstractContextManager[object]],
+    ) -> Generator[tuple[Batch, Arriving | None], None, None]:
+        """The same, each prepared in the background; asked for only where the loader has threads."""
 
 
 class Features(Protocol):
@@ -77,6 +92,8 @@ class Trainer:
     Args:
         labels: class of every node, int64, ``[num_nodes]``.
         precision: as in the options; decides whether the loss is scaled. The model itself casts.
+        loader: as in the options; by default none. With threads, batches and what they need are prepared in the
+            background. That changes no number: no draw, no order and no operation depends on it.
     """
 
     def __init__(
@@ -88,11 +105,14 @@ class Trainer:
         training: Training,
         precision: str,
         device: torch.device,
+        loader: Loader | None = None,
     ) -> None:
         self.model = model
         self.totals = Totals()
         self._batches, self._features, self._labels = batches, features, labels
         self._clip, self._device = training.clip, device
+        self._loader, self._loader_watch, self._side = loader or Loader(), LoaderWatch(), SideStream(device)
+        self._waited_s = self._epochs_s = 0.0
         self._optimiser = torch.optim.Adam(model.parameters(), lr=training.lr, weight_decay=training.weight_decay)
         self._optimiser.register_step_post_hook(self._count_step)  # the scaler does not call a step it leaves out
         self.scaler = Precision(precision, device.type).scaler()
@@ -104,15 +124,17 @@ class Trainer:
         found = EpochLosses(epoch, [], [], [])
         self.totals.epochs += 1
         clock.enter("sample")
-        for batch in self._batches.epoch(epoch):
-            self.totals.targets += len(batch.targets)
-            if len(batch.targets):
-                found.losses.append(self._step(batch, clock, norms))
-                found.targets.append(len(batch.targets))
-                found.batches.append(batch.index)
-            else:
-                self.totals.batches_without_target += 1
-            clock.enter("sample")
+        with closing(self._fed(epoch)) as batches:
+            for batch, prepared in batches:
+                self.totals.targets += len(batch.targets)
+                if len(batch.targets):
+                    found.losses.append(self._step(batch, prepared, clock, norms))
+                    found.targets.append(len(batch.targets))
+                    found.batches.append(batch.index)
+                else:
+                    self.totals.batches_without_target += 1
+                del batch, prepared  # or they would be held while the next ones are waited for
+                clock.enter("sample")
         clock.pause()
         if norms:
             self.totals.gradient_norms += torch.stack(norms).tolist()  # one wait an epoch, not one a step
@@ -126,14 +148,65 @@ class Trainer:
         if self._clip is not None:
             totals["gradient_norm"] = _quantiles(self.totals.gradient_norms)
             totals["clipped_steps"] = sum(self._clip < norm < math.inf for norm in self.totals.gradient_norms)
-        return totals
+        return totals | {"loader": self._loader_counters()}
 
-    def _step(self, batch: Batch, clock: StageClock | NoClock, norms: list[torch.Tensor]) -> torch.Tensor:
+    def _loader_counters(self) -> dict[str, Any]:
+        watch, threads = self._loader_watch, self._loader.threads
+        found: dict[str, Any] = {
+            "threads": threads,
+            "depth": self._loader.depth,
+            "prepared": watch.made,
+            "made_in_background": watch.made_in_background,
+            "most_ahead": watch.most_ahead,
+        }
+        if threads:
+            found["wait_share"] = self._waited_s / self._epochs_s if self._epochs_s else 0.0
+        return found
+
+    def _fed(self, epoch: int) -> Generator[tuple[Batch, Arriving | None], None, None]:
+        """The batches of an epoch; from a loader with threads each with what `_needed` sent, if it has a target."""
+        if self._loader.threads == 0:
+            for batch in self._batches.epoch(epoch):
+                yield batch, None
+                del batch
+            return
+        started = perf_counter()
+        items = self._batches.prepared_epoch(
+            epoch,
+            lambda batch: self._needed(batch) if len(batch.targets) else None,
+            self._loader.threads,
+            self._loader.depth,
+            self._loader_watch,
+            self._side.current,
+        )
+        with closing(items):
+            while True:
+                asked = perf_counter()
+                item = next(items, None)
+                self._waited_s += perf_counter() - asked
+                if item is None:
+                    break
+                yield item
+                del item
+        self._epochs_s += perf_counter() - started
+
+    def _needed(self, batch: Batch) -> Arriving:
+        """Features, labels and rows of the targets; here torch must not compute on several threads, since each thread
+        that it is called from would have threads of its own."""
+        labels = torch.from_numpy(self._labels[batch.nodes[batch.targets]])
+        return self._side.send(self._features.fetch(batch.nodes), labels, torch.from_numpy(batch.targets))
+
+    def _step(
+        self, batch: Batch, prepared: Arriving | None, clock: StageClock | NoClock, norms: list[torch.Tensor]
+    ) -> torch.Tensor:
         clock.enter("fetch")
-        x = self._features.fetch(batch.nodes)
-        labels = torch.from_numpy(self._labels[batch.nodes[batch.targets]]).to(self._device)
+        if prepared is None:
+            x = self._features.fetch(batch.nodes)
+            labels = torch.from_numpy(self._labels[batch.nodes[batch.targets]]).to(self._device)
+            targets = torch.from_numpy(batch.targets).to(self._device)
+        else:
+            x, labels, targets = prepared.ready()
         clock.enter("compute")
-        targets = torch.from_numpy(batch.targets).to(self._device)
         loss = F.cross_entropy(self.model(x, batch.blocks)[targets].float(), labels)
         self._optimiser.zero_grad(set_to_none=True)
         self.scaler.scale(loss).backward()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from harness.batches import clusters, features, neighbors, plans, stores
+from harness.batches import budget, clusters, epochs, features, plans, samplers, stores
 from harness.graphs.partitioning import cache as cache_of_partitions
 from harness.graphs.partitioning import streaming
 from harness.graphs.partitioning.methods import random_parts
@@ -51,26 +52,30 @@ CLUSTER = {"batching": "cluster", "partition": {"method": "random", "parts": 8, 
 
 
 def _sampler(**changed):
-    real = neighbors.NeighborSampler
+    """A sampler that says what was asked for, and draws something else."""
+    real = samplers.NeighborSampler
 
     class Broken(real):
-        """Says what was asked for, and draws something else."""
-
         def __init__(self, indptr, indices, fanout, method, *rest, **named):
-            super().__init__(
-                indptr, indices, changed.get("fanout", fanout), changed.get("method", method), *rest, **named
-            )
-            self.fanout, drawn_with = fanout, self.method
-            self.sample_method, self.method = drawn_with, method
+            drawn = {"fanout": fanout, "method": method} | changed
+            if drawn["method"] != "importance":
+                named |= {"weights": None, "reweight": False}
+            super().__init__(indptr, indices, drawn.pop("fanout"), drawn.pop("method"), *rest, **named | drawn)
+            self.drawn, self.said = (self.fanout, self.method), (fanout, method)
+            self.fanout, self.method = self.said
 
         def sample(self, *arguments, **named):
-            asked, self.method = self.method, self.sample_method
+            self.fanout, self.method = self.drawn
             try:
                 return super().sample(*arguments, **named)
             finally:
-                self.method = asked
+                self.fanout, self.method = self.said
 
     return Broken
+
+
+def _sampled(method: str, **more) -> dict:
+    return {"sampling": {"fanout": [4, 3], "method": method, **more}}
 
 
 @pytest.mark.parametrize(
@@ -78,14 +83,89 @@ def _sampler(**changed):
     [
         ({}, {"fanout": (3, 3)}, "sampling.fanout is 4 in hop 1"),
         ({}, {"method": "fixed"}, "sampling.method is uniform"),
-        ({"sampling": {"fanout": [4, 3], "method": "fixed"}}, {"method": "uniform"}, "sampling.method is fixed"),
+        ({}, {"method": "importance"}, "uniform, but neighbours were preferred by their degree"),
+        ({}, {"method": "labor"}, "uniform, but the nodes of a hop shared their draws"),
+        ({}, {"method": "degree-stratified"}, "degrees make"),
+        (_sampled("fixed"), {"method": "uniform"}, "sampling.method is fixed"),
+        (_sampled("labor"), {"method": "uniform"}, "labor, but the nodes of a hop did not share their draws"),
+        (_sampled("labor"), {"method": "fixed"}, "did not share their draws"),
+        (_sampled("degree-stratified"), {"method": "uniform"}, "degrees make"),
+        (_sampled("degree-stratified"), {"method": "fixed"}, "degrees make"),
+        (_sampled("importance"), {"method": "uniform"}, "neighbours of large weight were not preferred"),
+        (_sampled("importance", weights="pagerank"), {"method": "labor"}, "of large weight were not preferred|same"),
+        (_sampled("importance", reweight=True), {"reweight": False}, "sampling.reweight is True"),
+        (_sampled("importance"), {"reweight": True}, "sampling.reweight is False"),
     ],
 )
 def test_a_sampler_that_draws_something_else(graph, monkeypatch, options, changed, named):
     _run(graph, **options)
-    monkeypatch.setattr(neighbors, "NeighborSampler", _sampler(**changed))
+    monkeypatch.setattr(samplers, "NeighborSampler", _sampler(**changed))
     with pytest.raises(ToggleNotProven, match=named):
         _run(graph, **options)
+
+
+@pytest.mark.parametrize("asked", ["degree", "pagerank"])
+def test_weights_other_than_asked(graph, monkeypatch, asked):
+    weights, other = samplers.importance_weights, {"degree": "pagerank", "pagerank": "degree"}[asked]
+    monkeypatch.setattr(samplers, "importance_weights", lambda of, _, folder: weights(of, other, folder))
+    with pytest.raises(ToggleNotProven, match=f"sampling.weights is {asked}"):
+        _run(graph, **_sampled("importance", weights=asked))
+
+
+LOADER = {"loader": {"threads": 2, "depth": 3}}
+
+
+def test_a_loader_without_threads(graph, monkeypatch):
+    _run(graph, **LOADER)
+    prefetch = epochs.prefetch
+    monkeypatch.setattr(epochs, "prefetch", lambda makers, threads=0, *rest: prefetch(makers, 0, *rest))
+    with pytest.raises(ToggleNotProven, match=r"loader\.threads is 2, but 0 of 3 batches were made on another thread"):
+        _run(graph, **LOADER)
+
+
+def test_a_loader_that_runs_too_far_ahead(graph, monkeypatch):
+    def all_at_once(makers, threads, depth, taken):
+        with ThreadPoolExecutor(threads) as pool:
+            items = [pool.submit(make).result() for make in makers]
+        for item in items:
+            taken()
+            yield item
+
+    monkeypatch.setattr(epochs, "prefetch", all_at_once)
+    with pytest.raises(ToggleNotProven, match="at most 2 batches ahead, but there were 3"):
+        _run(graph, loader={"threads": 1, "depth": 2})
+
+
+BUDGET = 100_000
+
+
+def test_a_budget_that_lets_too_much_in(graph, monkeypatch):
+    _run(graph, **_sampled("uniform", node_edge_budget=BUDGET))
+    monkeypatch.setattr(budget.BudgetedEpoch, "_fits", lambda self, batch: budget.node_edges(batch) <= 2 * BUDGET)
+    with pytest.raises(ToggleNotProven, match="batches of several seeds are larger"):
+        _run(graph, **_sampled("uniform", node_edge_budget=BUDGET))
+
+
+def test_a_budget_that_closes_batches_early(graph, monkeypatch):
+    monkeypatch.setattr(budget.BudgetedEpoch, "_fits", lambda self, batch: budget.node_edges(batch) <= BUDGET / 2)
+    with pytest.raises(ToggleNotProven, match="would have been within it with more seeds"):
+        _run(graph, **_sampled("uniform", node_edge_budget=BUDGET))
+
+
+def test_a_budget_that_nothing_keeps_to(graph, monkeypatch):
+    batches = samplers.NeighborBatches
+    monkeypatch.setattr(
+        samplers, "NeighborBatches", lambda *a, node_edge_budget, **named: batches(*a, node_edge_budget=None, **named)
+    )
+    with pytest.raises(ToggleNotProven, match="node_edge_budget is 100000, but the run had none"):
+        _run(graph, **_sampled("uniform", node_edge_budget=BUDGET))
+
+
+def test_seeds_that_are_lost(graph, monkeypatch):
+    lost = samplers.NeighborBatches.batch
+    monkeypatch.setattr(samplers.NeighborBatches, "batch", lambda self, epoch, index: lost(self, epoch, 0))
+    with pytest.raises(ToggleNotProven, match="not the training nodes, each once"):
+        _run(graph)
 
 
 POLICIES = ["degree", "presample", "optimal"]

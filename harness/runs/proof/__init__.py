@@ -9,6 +9,7 @@ from harness.runs.proof.clusters import cluster_faults
 from harness.runs.proof.compute import compute_faults
 from harness.runs.proof.equal import equal
 from harness.runs.proof.features import feature_faults
+from harness.runs.proof.loader import loader_faults
 from harness.runs.proof.sampling import sampling_faults
 from harness.spec.options import Model, Options
 
@@ -31,6 +32,7 @@ def prove(options: Options, model: Model, counters: dict[str, Any]) -> None:
     faults = [
         *_batching(options, counters),
         *feature_faults(options, counters),
+        *loader_faults(options.loader, counters),
         *compute_faults(options, model, counters),
     ]
     if faults:

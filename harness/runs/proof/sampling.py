@@ -1,20 +1,23 @@
-"""What was drawn against the graph's own degrees; two epochs' samples of the same seeds against each other."""
+"""What was drawn against the graph's own degrees, and by which method against what other methods would draw."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+from harness.batches.unlike_uniform import STANDS_OUT
 from harness.runs.proof.equal import equal
 from harness.spec.options import Sampling
 
-CHOICES = 32  # that all fall the same way twice: a chance below 2**-32 for uniform sampling
+CHOICES = 32  # bits of chance: that two samples drawn anew are equal has a probability below 2**-32
+BY_CHANCE = STANDS_OUT / 2  # standard deviations that independent draws do not pass: a probability of 1e-9
 
 
 def sampling_faults(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
-    """What was drawn against the graph's own degrees; two epochs' samples of the same seeds against each other."""
+    """Every option of `sampling` that the counters do not show."""
     yield from equal("sampling.method", asked.method, counters["sampling_method"])
     yield from equal("sampling.fanout", list(asked.fanout), counters["fanout"])
+    yield from _backend(asked, counters)
     draws = counters["draws"]
     for hop, (fanout, drawn, due) in enumerate(zip(asked.fanout, draws["drawn"], draws["due"], strict=True), 1):
         if drawn != due:
@@ -22,5 +25,84 @@ def sampling_faults(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
     again = counters["resampled"]
     if asked.method == "fixed" and not again["equal"]:
         yield "sampling.method is fixed, but two epochs drew other neighbours for the same nodes"
-    if asked.method == "uniform" and again["equal"] and again["choices"] >= CHOICES:
-        yield f"sampling.method is uniform, but two epochs drew the same neighbours in {again['choices']} choices"
+    if asked.method != "fixed" and again["equal"] and again["choices"] >= CHOICES:
+        choices = again["choices"]
+        yield f"sampling.method is {asked.method}, but two epochs drew the same neighbours in {choices} choices"
+    yield from _ranks(asked, counters["weight_ranks"])
+    yield from _distinct(asked, counters["distinct_sources"])
+    yield from _weights(asked, counters)
+    yield from _division(asked, counters)
+
+
+def _backend(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
+    found = counters["sampling_backend"]
+    right = found.startswith("torch on cuda") if asked.backend == "torch" else found == asked.backend
+    if not right:
+        yield f"sampling.backend is {asked.backend}, but the batches were drawn by {found}"
+
+
+def _ranks(asked: Sampling, ranks: dict[str, float] | None) -> Iterator[str]:
+    """Neighbours of large weight come more often by importance, and by no method that does not look at weights."""
+    if ranks is None:
+        return
+    preferred = ranks["found"] - ranks["uniform"]
+    if asked.method != "importance":
+        if abs(preferred) > BY_CHANCE * ranks["sd"]:
+            yield f"sampling.method is {asked.method}, but neighbours were preferred by their degree: {ranks}"
+    elif _would_stand_out(ranks) and preferred < BY_CHANCE * ranks["sd"]:
+        yield f"sampling.method is importance, but neighbours of large weight were not preferred: {ranks}"
+
+
+def _distinct(asked: Sampling, distinct: dict[str, float] | None) -> Iterator[str]:
+    """Nodes of a hop that share their draws find fewer different neighbours than independent ones."""
+    if distinct is None:
+        return
+    fewer = distinct["uniform"] - distinct["found"]
+    if asked.method != "labor":
+        if fewer > BY_CHANCE * distinct["sd"]:
+            yield f"sampling.method is {asked.method}, but the nodes of a hop shared their draws: {distinct}"
+    elif _would_stand_out(distinct) and fewer < BY_CHANCE * distinct["sd"]:
+        yield f"sampling.method is labor, but the nodes of a hop did not share their draws: {distinct}"
+
+
+def _would_stand_out(statistic: dict[str, float]) -> bool:
+    """Whether these rows can tell the method from independent uniform draws at all."""
+    return abs(statistic["expected"] - statistic["uniform"]) > STANDS_OUT * statistic["sd"]
+
+
+def _weights(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
+    found, reweighted = counters["sampling_weights"], counters["reweighted"]
+    importance = asked.method == "importance"
+    if (found is not None) != importance:
+        yield f"sampling.method is {asked.method}, but the sampler had {'' if found else 'no '}weights"
+    elif found is not None and asked.weights == "degree" and not found["are_degrees"]:
+        yield f"sampling.weights is degree, but the weights were others: {found}"
+    elif found is not None and asked.weights == "pagerank" and abs(found["sum"] - 1.0) > 1e-6:
+        yield f"sampling.weights is pagerank, whose sum is 1, but the weights were others: {found}"
+    if counters["batches"] and reweighted != (importance and asked.reweight):
+        yield f"sampling.reweight is {asked.reweight}, but edges {'had' if reweighted else 'had no'} weights"
+
+
+def _division(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
+    """Every training node once an epoch, in batches that the budget closed, where there is one."""
+    train, epochs = counters["train_nodes"], counters["epochs"]
+    if epochs and not counters["seeds_once"]:
+        yield "batching neighbor: the seeds of the first epoch are not the training nodes, each once"
+    if counters["targets"] != train * epochs:
+        yield f"batching neighbor: {counters['targets']} seeds in {epochs} epochs of {train} training nodes"
+    if asked.node_edge_budget is None:
+        return
+    if counters.get("node_edge_budget") != asked.node_edge_budget:
+        had = counters.get("node_edge_budget") or "none"
+        yield f"sampling.node_edge_budget is {asked.node_edge_budget}, but the run had {had}"
+        return
+    if counters["above_budget"]:
+        yield (
+            f"sampling.node_edge_budget is {asked.node_edge_budget}, but {counters['above_budget']} batches of several "
+            "seeds are larger"
+        )
+    if counters["closings"]["early"]:
+        yield (
+            f"sampling.node_edge_budget is {asked.node_edge_budget}, but {counters['closings']['early']} of the first "
+            f"{counters['closings']['checked']} batches would have been within it with more seeds"
+        )

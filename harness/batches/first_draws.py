@@ -1,0 +1,107 @@
+"""What a training's first batches drew, against what the graph's own degrees and weights make due.
+
+Nothing here knows how a sampler draws: counts come from the batches' blocks and the graph's arrays alone, so that a
+sampler which does something else than it says is seen.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from harness.batches.batch import Batch
+from harness.batches.due import neighbours_due
+from harness.batches.unlike_uniform import DistinctSources, WeightRanks
+from harness.graphs.graph import Graph
+
+_EDGES_AT_ONCE = 1 << 22
+
+
+class FirstDraws:
+    """Counts the batches of one epoch, the first that is shown.
+
+    Args:
+        graph: what was sampled from.
+        method, fanout: of the sampler.
+        weights: of nodes as neighbours, float64, ``[num_nodes]``; of importance sampling only.
+    """
+
+    def __init__(self, graph: Graph, method: str, fanout: tuple[int, ...], weights: np.ndarray | None) -> None:
+        self._indptr, self._indices, self._weights = graph.indptr, graph.indices, weights
+        self._method, self._fanout = method, fanout
+        self._positive = positive_neighbours(graph.indptr, graph.indices, weights)
+        self._epoch: int | None = None
+        self._drawn, self._due = np.zeros(len(fanout), np.int64), np.zeros(len(fanout), np.int64)
+        self._reweighted: set[bool] = set()
+        importance = method == "importance"
+        self._ranks = None if method == "labor" else WeightRanks(graph, weights if importance else None)
+        self._distinct = None if importance else DistinctSources(graph)
+
+    def due(self, nodes: np.ndarray, fanout: int) -> np.ndarray:
+        """Neighbours that these nodes must be given at a fan-out, int64."""
+        return neighbours_due(self._method, self.choosable(nodes), fanout)
+
+    def choosable(self, nodes: np.ndarray) -> np.ndarray:
+        """Neighbours of each node that may be drawn: all, or those of positive weight."""
+        if self._positive is not None:
+            return self._positive[nodes]
+        return np.asarray(self._indptr[nodes + 1] - self._indptr[nodes], dtype=np.int64)
+
+    def count(self, batch: Batch) -> None:
+        """Look at a batch, if it is of the epoch that is counted."""
+        if self._epoch is None:
+            self._epoch = batch.epoch
+        if batch.epoch != self._epoch:  # one epoch says as much as all
+            return
+        first = 0
+        for hop, block in enumerate(reversed(batch.blocks)):
+            nodes = batch.nodes[first : block.num_dst]
+            due = self.due(nodes, self._fanout[hop])
+            self._drawn[hop] += block.indptr[block.num_dst] - block.indptr[first]
+            self._due[hop] += due.sum()
+            self._reweighted.add(block.edge_weight is not None)
+            # `fixed` draws for a node as it did in the batch before: a second look would count the same chance twice
+            if batch.index == 0 or self._method != "fixed":
+                drawn = batch.nodes[block.indices[block.indptr[first] :]]
+                counts = np.diff(block.indptr[first:])
+                for statistic in (self._ranks, self._distinct):
+                    if statistic is not None:
+                        statistic.look(nodes, counts, drawn)
+            first = block.num_dst
+
+    def counters(self) -> dict[str, Any]:
+        """``draws`` (``drawn`` and ``due`` each hop), ``reweighted`` (whether blocks carried weights of edges),
+        ``weight_ranks`` and ``distinct_sources`` (None where the method makes a comparison senseless), and
+        ``sampling_weights``: whether they ``are_degrees``, their ``sum``, and how many are ``positive``."""
+        return {
+            "draws": {"drawn": self._drawn.tolist(), "due": self._due.tolist()},
+            "reweighted": self._reweighted == {True},
+            "sampling_weights": None if self._weights is None else self._of_weights(self._weights),
+            "weight_ranks": None if self._ranks is None else self._ranks.counters(),
+            "distinct_sources": None if self._distinct is None else self._distinct.counters(),
+        }
+
+    def _of_weights(self, weights: np.ndarray) -> dict[str, Any]:
+        degree = np.bincount(self._indices, minlength=len(weights)) if len(self._indices) else 0 * weights
+        return {
+            "are_degrees": np.array_equal(weights, degree),
+            "sum": float(weights.sum()),
+            "positive": int(np.count_nonzero(weights > 0)),
+        }
+
+
+def positive_neighbours(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
+    """How many neighbours of each node have a positive weight, int64, ``[num_nodes]``; None where all have."""
+    if weights is None or (weights > 0).all():
+        return None
+    ends = np.asarray(indptr)
+    found = np.zeros(len(ends) - 1, np.int64)
+    first = 0
+    while first < len(found):
+        last = max(first + 1, int(np.searchsorted(ends, ends[first] + _EDGES_AT_ONCE, side="right")) - 1)
+        drawable = weights[indices[ends[first] : ends[last]]] > 0
+        before = np.concatenate([[0], np.cumsum(drawable)])
+        found[first:last] = np.diff(before[ends[first : last + 1] - ends[first]])
+        first = last
+    return found

@@ -1,0 +1,55 @@
+"""Options to a sampler: which implementation draws, by which method and weights."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from harness.batches.importance_weights import importance_weights
+from harness.batches.neighbors import NeighborBatches, Sampler
+from harness.batches.sampling import NeighborSampler
+from harness.batches.torch_sampling import TorchNeighborSampler
+from harness.graphs.graph import Graph
+from harness.spec.errors import InputError, Problem
+from harness.spec.options import Sampling
+
+
+def neighbor_batches(
+    graph: Graph, sampling: Sampling, batch_size: int, seed: int, spec_dir: Path, device: torch.device
+) -> NeighborBatches:
+    """The batches that these options ask for, with the sampler that draws them.
+
+    Raises:
+        InputError: a file of weights that cannot be weights of this graph, or a backend that cannot sample here.
+    """
+    started = time.perf_counter()
+    weights = importance_weights(graph, sampling.weights, spec_dir) if sampling.method == "importance" else None
+    weights_s = time.perf_counter() - started
+    sampler = _sampler(graph, sampling, seed, weights, device)
+    return NeighborBatches(
+        graph,
+        sampler,
+        batch_size,
+        seed,
+        node_edge_budget=sampling.node_edge_budget,
+        weights=weights,
+        weights_s=weights_s,
+    )
+
+
+def _sampler(graph: Graph, sampling: Sampling, seed: int, weights: np.ndarray | None, device: torch.device) -> Sampler:
+    asked = (graph.indptr, graph.indices, sampling.fanout, sampling.method, seed)
+    reweight = sampling.reweight and sampling.method == "importance"  # the plan says that it has no effect elsewhere
+    named = {"weights": weights, "reweight": reweight, "validate": False, "has_self_loops": graph.meta.self_loops > 0}
+    if sampling.backend == "numba":
+        return NeighborSampler(*asked, **named)
+    if sampling.backend == "torch" and device.type == "cuda":
+        return TorchNeighborSampler(*asked, **named, device=device)
+    if sampling.backend == "torch":
+        reason = f"torch samples on a GPU, and this run is on {device}; on the CPU numba draws the same batches"
+    else:
+        reason = f"{sampling.backend} is not available in this version; use numba, or torch on a GPU"
+    raise InputError(Problem(file="spec", path="sampling.backend", message=reason))
