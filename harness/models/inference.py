@@ -18,7 +18,7 @@ from harness.models.block import TorchBlock
 from harness.models.network import Layer, Network
 from harness.models.own import OwnModel
 
-ROWS_BYTES = 128 * 2**20  # what the widest tensor over one chunk's destinations may take
+ROWS_BYTES = 32 * 2**20  # what the widest tensor over one chunk's destinations may take; 128 MiB were no faster
 EDGES = 2**22  # in one chunk, unless one destination has more
 LEAST_WIDTH = 512  # of the tensors that the rows of a chunk are planned for
 
