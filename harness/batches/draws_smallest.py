@@ -102,8 +102,9 @@ def _scratch(indptr: np.ndarray, nodes: np.ndarray, ends: np.ndarray, zero: floa
 def _take_smallest(keys: np.ndarray, taken: np.ndarray, heap: np.ndarray) -> float:
     """Fill ``taken`` with the positions of the k smallest keys, in order, k < len(keys); the (k+1)-th smallest key."""
     k = len(taken)
-    heap[: k + 1] = keys[: k + 1]  # the k+1 smallest keys so far, none above its parent
-    for i in range(k // 2, -1, -1):
+    for i in range(k + 1):
+        heap[i] = keys[i]
+    for i in range(k // 2, -1, -1):  # the k+1 smallest keys so far, none above its parent
         _sift_down(heap, i, k + 1)
     for i in range(k + 1, len(keys)):
         if keys[i] < heap[0]:

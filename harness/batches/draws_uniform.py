@@ -14,7 +14,10 @@ _SCANNED = 48  # up to this many, scanning what is taken is faster than marking 
 def draw_uniform(
     indptr: np.ndarray, indices: np.ndarray, nodes: np.ndarray, ends: np.ndarray, key: np.uint64, out: np.ndarray
 ) -> None:
-    """Write to ``out[ends[i]:ends[i+1]]`` as many neighbours (global ids) of ``nodes[i]``."""
+    """Write to ``out[ends[i]:ends[i+1]]`` as many neighbours (global ids) of ``nodes[i]``.
+
+    Edges are chosen for all nodes first and looked up afterwards: then the memory answers many look-ups at a time.
+    """
     for row in range(len(nodes)):
         node = nodes[row]
         start = indptr[node]
@@ -23,7 +26,7 @@ def draw_uniform(
         k = ends[row + 1] - ends[row]
         if k == d:
             for i in range(d):
-                out[at + i] = indices[start + i]
+                out[at + i] = start + i
             continue
         node_key = mix(key + np.uint64(node) * GOLDEN)
         chosen = out[at : at + k]
@@ -32,7 +35,9 @@ def draw_uniform(
         else:
             _floyd(node_key, d, chosen)
         for i in range(k):
-            chosen[i] = indices[start + chosen[i]]
+            chosen[i] += start
+    for i in range(len(out)):
+        out[i] = indices[out[i]]
 
 
 @compiled

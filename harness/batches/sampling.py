@@ -28,14 +28,13 @@ from harness.graphs.csr import check_csr
 
 _ROW_BITS = np.uint64(32)
 _ROW_MASK = np.uint64(0xFFFFFFFF)
-_NO_WEIGHTS = np.empty(0, np.float32)
 
 
 class NeighborSampler:
     """Draws the hop-wise neighbourhood of seeds; the draws depend on (seed, epoch, batch, hop, node) alone.
 
     The same batch comes out whatever the number of threads and the order of calls; `sample` may be called from
-    several threads at once and holds no GIL while it samples. Sampling is without replacement over the
+    several threads at once and holds no GIL in its loops. Sampling is without replacement over the
     positions of a node's adjacency list: no position is drawn twice, and a neighbour that the list holds twice
     can come twice.
 
@@ -138,30 +137,37 @@ class NeighborSampler:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[int], np.ndarray | None]:
         """Nodes, row pointer and source rows of all hops, nodes known after each, and the weight of each edge."""
         found, known_after = [seeds], [len(seeds)]
-        rows, cols, weights, edges = [np.zeros(1, np.int64)], [], [], 0
+        rows, cols, edge_weight = [np.zeros(1, np.int64)], np.empty(0, np.int64), np.empty(0, np.float32)
         for fanout, key in zip(self.fanout, keys, strict=True):
             ends = count_draws(self._from[0], found[-1], fanout, self.method == "degree-stratified")
-            sources, edge_weight = self._draw(found[-1], ends, key)
-            found.append(_number_sources(sources, known_after[-1], table, stamp))
+            edges = len(cols)
+            cols = _longer(cols, ends[-1])
+            if self.reweight:
+                edge_weight = _longer(edge_weight, ends[-1])
+            self._draw(found[-1], ends, key, cols[edges:], edge_weight[edges:])
+            found.append(_number_sources(cols[edges:], known_after[-1], table, stamp))
             known_after.append(known_after[-1] + len(found[-1]))
             rows.append(ends[1:] + edges)
-            edges += len(sources)
-            cols.append(sources)
-            weights.append(edge_weight)
-        edge_weight = np.concatenate(weights) if self.reweight else None
-        return np.concatenate(found), np.concatenate(rows), np.concatenate(cols), known_after, edge_weight
+        return np.concatenate(found), np.concatenate(rows), cols, known_after, edge_weight if self.reweight else None
 
-    def _draw(self, nodes: np.ndarray, ends: np.ndarray, key: np.uint64) -> tuple[np.ndarray, np.ndarray]:
-        """Neighbours (global ids, int64) of each node, as many as ``ends`` leaves room for, and their weights."""
-        sources = np.empty(ends[-1], np.int64)
-        edge_weight = np.ones(ends[-1], np.float32) if self.reweight else _NO_WEIGHTS
+    def _draw(
+        self, nodes: np.ndarray, ends: np.ndarray, key: np.uint64, out: np.ndarray, edge_weight: np.ndarray
+    ) -> None:
+        """Write neighbours (global ids) of each node, as many as ``ends`` leaves room for, and their weights."""
         if self.method == "importance":
-            draw_importance(*self._from, self._weights, nodes, ends, key, sources, edge_weight)
+            edge_weight[:] = 1.0
+            draw_importance(*self._from, self._weights, nodes, ends, key, out, edge_weight)
         elif self.method == "labor":
-            draw_labor(*self._from, nodes, ends, key, sources)
+            draw_labor(*self._from, nodes, ends, key, out)
         else:
-            draw_uniform(*self._from, nodes, ends, key, sources)
-        return sources, edge_weight
+            draw_uniform(*self._from, nodes, ends, key, out)
+
+
+def _longer(array: np.ndarray, more: int) -> np.ndarray:
+    """The same entries with room for ``more``: the last hop, which has most edges, is then never copied."""
+    longer = np.empty(len(array) + more, array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 @compiled
