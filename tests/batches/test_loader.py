@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import threading
+import time
+import weakref
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 
 import pytest
 
-from harness.batches.loader import prefetch
+from harness.batches.loader import End, LoaderWatch, ahead_at_most, prefetch
 
 
 @pytest.fixture(autouse=True)
@@ -33,14 +37,73 @@ def test_nothing_to_make_is_nothing(threads: int) -> None:
     assert list(prefetch([], threads)) == []
 
 
-@pytest.mark.parametrize(("threads", "depth"), [(0, 2), (1, 2), (1, 5), (3, 1)])
-def test_no_more_than_depth_are_made_ahead(threads: int, depth: int) -> None:
+class Item:
+    """Something that can be watched by a weak reference."""
+
+
+def _settled(watch: LoaderWatch) -> int:
+    """Items made, when the threads have run as far ahead as they may."""
+    made = -1
+    while made != watch.made:
+        made = watch.made
+        threading.Event().wait(0.01)
+    return made
+
+
+@pytest.mark.parametrize(("threads", "depth"), [(0, 2), (1, 1), (1, 2), (1, 5), (2, 2), (3, 1)])
+def test_at_most_depth_are_made_that_the_consumer_has_not_taken(threads: int, depth: int) -> None:
+    watch = LoaderWatch()
+
+    def make() -> Item:
+        watch.make()
+        return Item()
+
+    bound = ahead_at_most(threads, depth)
+    for taken, _ in enumerate(prefetch([make] * 12, threads, depth, watch.take), start=1):
+        made = _settled(watch)
+        assert made == (taken if threads == 0 else min(12, taken + bound))  # neither more ahead, nor fewer
+    assert watch.most_ahead == bound == (max(depth, threads) if threads else 1)
+    assert (watch.made, watch.made_in_background) == (12, 12 if threads else 0)
+
+
+@pytest.mark.parametrize(("threads", "depth"), [(0, 2), (1, 1), (1, 3), (2, 2), (4, 2)])
+def test_no_more_than_depth_and_the_one_taken_are_alive(threads: int, depth: int) -> None:
+    """What was taken and let go of is freed before the next one is due, also while that is waited for."""
+    alive: weakref.WeakSet[Item] = weakref.WeakSet()
+    most = 0
+    lock = threading.Lock()
+
+    def make() -> Item:
+        nonlocal most
+        time.sleep(0.002)
+        with lock:
+            item = Item()
+            alive.add(item)
+            most = max(most, len(alive))
+        return item
+
+    gc.disable()  # by reference counts alone
+    try:
+        for item in prefetch([make] * 40, threads, depth):
+            del item
+            time.sleep(0.001)
+        assert not alive
+    finally:
+        gc.enable()
+    assert most <= ahead_at_most(threads, depth) + 1
+
+
+@pytest.mark.parametrize("threads", [0, 1, 3])
+def test_endless_makers_end_where_one_says_so(threads: int) -> None:
     made: list[int] = []
-    makers = [partial(lambda i: made.append(i) or i, i) for i in range(30)]
-    for taken, i in enumerate(prefetch(makers, threads, depth), start=1):
-        threading.Event().wait(0.002)  # time to run too far ahead
-        assert len(made) - taken <= (0 if threads == 0 else max(depth, threads))
-        assert i == taken - 1
+
+    def make(i: int) -> int | End:
+        made.append(i)
+        return i if i < 7 else End.END
+
+    assert list(prefetch((partial(make, i) for i in count()), threads, 4)) == list(range(7))
+    assert len(made) <= 8 + max(4, threads)
+    assert list(prefetch((partial(make, i) for i in count(7)), threads)) == []
 
 
 @pytest.mark.parametrize("threads", [0, 1, 3])
@@ -64,12 +127,28 @@ def test_an_early_stop_leaves_no_thread_and_starts_nothing_more(threads: int) ->
     for _ in islice(items, 2):
         pass
     items.close()
-    assert len(made) <= 2 + max(2, threads) + 1
+    assert len(made) <= 2 + max(2, threads)
     stopped = len(made)
     threading.Event().wait(0.02)
     assert len(made) == stopped
     for _ in prefetch([partial(made.append, i) for i in range(10)], threads):
         break  # the loop lets go of the iterator
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_consumer_that_fails_leaves_no_thread(threads: int) -> None:
+    before = threading.active_count()
+
+    def consume() -> None:
+        with contextlib.closing(prefetch([Item] * 50, threads)) as items:
+            for _ in items:
+                assert threading.active_count() > before
+                raise RuntimeError("diverged")
+
+    with pytest.raises(RuntimeError, match="diverged") as raised:
+        consume()
+    assert threading.active_count() == before
+    assert raised.traceback  # though what holds the iterator is still there
 
 
 @pytest.mark.parametrize("threads", [1, 2])
