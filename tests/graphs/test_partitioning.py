@@ -1,52 +1,24 @@
-"""Parts of a graph: METIS answers every small case, and a cached partition belongs to one graph."""
+"""Parts of a graph: every method answers every small case, and METIS cuts what METIS says it cuts."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from pathlib import Path
-from threading import Thread
 
 import numpy as np
+import pymetis
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.graphs import cached_partition, edge_cut, partition
-from harness.graphs.graph import Graph, GraphMeta
-from harness.spec.errors import InputError
+from harness.graphs.partitioning.undirected import undirected
 
-Csr = tuple[np.ndarray, np.ndarray]
+from .plain_graphs import Csr, block_model, communities, csr, graph_of
 
-
-def csr(n: int, edges: list[tuple[int, int]]) -> Csr:
-    target = np.array([t for _, t in edges], dtype=np.int64)
-    source = np.array([s for s, _ in edges], dtype=np.int32)
-    order = np.argsort(target, kind="stable")
-    return np.concatenate([[0], np.cumsum(np.bincount(target, minlength=n))]).astype(np.int64), source[order]
-
-
-def communities(k: int, size: int, seed: int = 0) -> Csr:
-    """k dense groups with a few edges between them; group of node v is v % k."""
-    rng = np.random.default_rng(seed)
-    n = k * size
-    a = rng.integers(0, n, 12 * n)
-    b = np.where(rng.random(12 * n) < 0.95, rng.integers(0, size, 12 * n) * k + a % k, rng.integers(0, n, 12 * n))
-    return csr(n, list(zip(a.tolist(), b.tolist(), strict=True)))
-
-
-def graph_of(indptr: np.ndarray, indices: np.ndarray, train: np.ndarray | None = None) -> Graph:
-    n = len(indptr) - 1
-    train = np.arange(0, n, 3) if train is None else train
-    sizes = {"num_nodes": n, "num_edges": len(indices), "num_features": 1, "num_classes": 2, "max_in_degree": 0}
-    splits = {"train_nodes": len(train), "val_nodes": 0, "test_nodes": 0, "split": "random"}
-    facts = {"directed": True, "isolated_nodes": 0, "self_loops": 0, "duplicate_edges": 0}
-    meta = GraphMeta(name="g", dataset={}, fingerprint="same", class_names=["a", "b"], **sizes, **splits, **facts)
-    none = np.zeros(0, np.int64)
-    return Graph(
-        Path("."), meta, indptr, indices, np.zeros((n, 1), np.float32), np.zeros(n, np.int64), train, none, none
-    )
+ALL = ["metis", "random", "fennel", "ldg"]
 
 
 @pytest.fixture(scope="module")
@@ -98,12 +70,24 @@ def test_edge_cut_of_a_path() -> None:
         edge_cut(*path, np.zeros(3, int))
 
 
-@pytest.mark.parametrize("method", ["metis", "random"])
+def test_the_cut_is_the_one_that_metis_returns() -> None:
+    """METIS counts each edge once; the share counts both directions of both."""
+    indptr, indices = block_model(6_000, 20, 14, 0.8, seed=3)
+    options = pymetis.Options(seed=6)  # of our seed 5: to METIS, 0 is the same as 1
+    adjacency = pymetis.CSRAdjacency(indptr, indices.astype(np.int64))
+    count, expected = pymetis.part_graph(32, adjacency, options=options)
+    part = partition(indptr, indices, 32, "metis", seed=5)
+    assert np.array_equal(part, expected)
+    assert edge_cut(indptr, indices, part) == 2 * count / len(indices)
+
+
+@pytest.mark.parametrize("method", ALL)
 def test_the_seed_decides(method: str) -> None:
     graph = communities(3, 80, seed=1)
-    assert np.array_equal(partition(*graph, 7, method, 5), partition(*graph, 7, method, 5))
-    others = [partition(*graph, 7, method, seed) for seed in (6, 7, -1, 2**40)]
-    assert any(not np.array_equal(partition(*graph, 7, method, 5), other) for other in others)
+    made = [partition(*graph, 7, method, seed) for seed in (0, 1, 2, 3, -1, 2**40)]
+    assert np.array_equal(made[1], partition(*graph, 7, method, 1))
+    for i, one in enumerate(made):
+        assert not any(np.array_equal(one, other) for other in made[:i])
 
 
 def test_random_parts_differ_by_one_node_at_most() -> None:
@@ -116,12 +100,14 @@ def test_random_parts_differ_by_one_node_at_most() -> None:
     n=st.integers(0, 30),
     edges=st.lists(st.tuples(st.integers(0, 29), st.integers(0, 29)), max_size=80),
     parts=st.integers(1, 40),
-    method=st.sampled_from(["metis", "random"]),
+    method=st.sampled_from(ALL),
+    seed=st.integers(-3, 3),
 )
-def test_every_odd_graph_answers(n: int, edges: list[tuple[int, int]], parts: int, method: str) -> None:
+def test_every_odd_graph_answers(n: int, edges: list[tuple[int, int]], parts: int, method: str, seed: int) -> None:
     """Directed, disconnected, self-loops, repeated edges, no edges, no nodes; one part, more parts than nodes."""
     graph = csr(n, [(a % n, b % n) for a, b in edges] if n else [])
-    part = partition(*graph, parts, method)
+    part = partition(*graph, parts, method, seed, passes=2)
+    assert np.array_equal(part, partition(*graph, parts, method, seed, passes=2))
     assert part.dtype == np.int64
     assert part.shape == (n,)
     assert not n or (part.min() >= 0 and part.max() < min(parts, n))
@@ -129,14 +115,46 @@ def test_every_odd_graph_answers(n: int, edges: list[tuple[int, int]], parts: in
         assert len(np.unique(part)) == n  # each node its own part
 
 
-def test_direction_loops_and_repetition_do_not_matter_to_metis() -> None:
+@pytest.mark.parametrize("method", ["metis", "fennel", "ldg"])
+def test_direction_loops_and_repetition_do_not_matter(method: str) -> None:
     n = 40
     plain = [(i, (i + 1) % n) for i in range(n)] + [(i, (i + 7) % n) for i in range(n)]
     both = plain + [(b, a) for a, b in plain]
     messy = both + plain[:30] + [(i, i) for i in range(n)]
-    expected = partition(*csr(n, both), 4)
-    assert np.array_equal(partition(*csr(n, plain), 4), expected)
-    assert np.array_equal(partition(*csr(n, messy), 4), expected)
+    expected = partition(*csr(n, both), 4, method)
+    assert np.array_equal(partition(*csr(n, plain), 4, method), expected)
+    assert np.array_equal(partition(*csr(n, messy), 4, method), expected)
+    indptr, indices = csr(n, messy)
+    assert np.array_equal(partition(indptr.astype(np.int32), indices.astype(np.uint64), 4, method), expected)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_a_hub_with_all_edges(method: str) -> None:
+    star = csr(2_001, [(0, v) for v in range(1, 2_001)])
+    sizes = np.bincount(partition(*star, 8, method), minlength=8)
+    assert sizes.min() > 0
+    assert sizes.max() <= 1.1 * 2_001 / 8
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_isolated_nodes_alone_are_dealt_evenly(method: str) -> None:
+    sizes = np.bincount(partition(*csr(100, []), 7, method))
+    assert sorted(sizes) == [14] * 5 + [15] * 2
+
+
+@settings(max_examples=100, deadline=None)
+@given(n=st.integers(1, 25), edges=st.lists(st.tuples(st.integers(0, 24), st.integers(0, 24)), max_size=90))
+def test_the_undirected_graph_is_what_scipy_makes_of_it(n: int, edges: list[tuple[int, int]]) -> None:
+    ends = [(a % n, b % n) for a, b in edges]
+    made = undirected(*csr(n, ends))
+    dense = np.zeros((n, n), bool)
+    for a, b in ends:
+        dense[a, b] = dense[b, a] = a != b
+    expected = sp.csr_array(dense)
+    assert np.array_equal(made.indptr, expected.indptr)
+    assert np.array_equal(made.indices, expected.indices)
+    again = undirected(made.indptr, made.indices)
+    assert np.shares_memory(again.indices, made.indices) or not made.num_edges  # nothing to do, nothing copied
 
 
 def test_mistakes_are_named() -> None:
@@ -151,69 +169,6 @@ def test_mistakes_are_named() -> None:
         partition(graph[0][:-1], graph[1], 2)
     with pytest.raises(ValueError, match="indices must lie in"):
         partition(graph[0], graph[1] + 1, 2)
-
-
-def test_two_graphs_never_share_a_cached_partition(tmp_path: Path) -> None:
-    """Same name, same size, same fingerprint field, same k: only the edges differ."""
-    one, other = graph_of(*communities(4, 30, seed=0)), graph_of(*communities(4, 30, seed=1))
-    first, _ = cached_partition(one, 8, "metis", 0, tmp_path)
-    second, report = cached_partition(other, 8, "metis", 0, tmp_path)
-    assert not report["cached"]
-    assert np.array_equal(second, partition(other.indptr, other.indices, 8))
-    assert not np.array_equal(first, second)
-
-
-def test_k_method_and_seed_are_part_of_the_key(tmp_path: Path) -> None:
-    graph = graph_of(*communities(4, 30))
-    asked = [(8, "metis", 0), (9, "metis", 0), (8, "random", 0), (8, "metis", 1), (8, "random", 1)]
-    for k, method, seed in asked:
-        assert not cached_partition(graph, k, method, seed, tmp_path)[1]["cached"]
-    for k, method, seed in asked:
-        part, report = cached_partition(graph, k, method, seed, tmp_path)
-        assert report["cached"]
-        assert np.array_equal(part, partition(graph.indptr, graph.indices, k, method, seed))
-
-
-def test_another_version_makes_another_partition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = graph_of(*communities(4, 30))
-    cached_partition(graph, 8, "metis", 0, tmp_path)
-    monkeypatch.setattr("harness.plan.partitions.version", lambda _: "2999.1")
-    assert not cached_partition(graph, 8, "metis", 0, tmp_path)[1]["cached"]
-    monkeypatch.setattr("harness.plan.partitions.PARTITION_VERSION", 99)
-    assert not cached_partition(graph, 8, "metis", 0, tmp_path)[1]["cached"]
-
-
-def test_a_cached_partition_keeps_the_time_of_its_making_and_reports_this_split(tmp_path: Path) -> None:
-    arrays = communities(4, 30)
-    _, made = cached_partition(graph_of(*arrays), 8, "metis", 0, tmp_path)
-    part, found = cached_partition(graph_of(*arrays, train=np.arange(9)), 8, "metis", 0, tmp_path)
-    assert found["seconds"] == made["seconds"] > 0
-    labels = np.bincount(part[:9], minlength=8)
-    assert found["balance"]["train"] == labels.max() / labels.mean()
-
-
-def test_many_ask_and_one_makes(tmp_path: Path) -> None:
-    graph, reports = graph_of(*communities(4, 50)), []
-
-    def ask() -> None:
-        reports.append(cached_partition(graph, 8, "metis", 0, tmp_path)[1])
-
-    threads = [Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(r["cached"] for r in reports) == [False, True, True, True]
-    assert not list(tmp_path.glob("*.tmp"))
-
-
-def test_a_broken_cache_file_is_named(tmp_path: Path) -> None:
-    graph = graph_of(*communities(2, 10))
-    cached_partition(graph, 2, "random", 0, tmp_path)
-    (path,) = tmp_path.glob("*.npz")
-    path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(InputError, match=rf"{path.name}.*cannot be read.*delete it"):
-        cached_partition(graph, 2, "random", 0, tmp_path)
 
 
 def test_importing_the_folder_is_cheap() -> None:

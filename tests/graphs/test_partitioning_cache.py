@@ -1,0 +1,166 @@
+"""A cached partition belongs to one graph and one request, and its report lies beside it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pytest
+
+from harness.graphs import cached_partition, edge_cut, partition
+from harness.graphs.graph import Graph
+from harness.graphs.partitioning import cache as module
+from harness.graphs.structure import structure_hash
+from harness.spec.errors import InputError
+
+from .plain_graphs import communities, graph_of
+
+
+def test_two_graphs_never_share_a_cached_partition(tmp_path: Path) -> None:
+    """Same name, same size, same fingerprint field, same k: only the edges differ."""
+    one, other = graph_of(*communities(4, 30, seed=0)), graph_of(*communities(4, 30, seed=1))
+    first, _ = cached_partition(one, 8, "metis", 0, tmp_path)
+    second, report = cached_partition(other, 8, "metis", 0, tmp_path)
+    assert not report["cached"]
+    assert np.array_equal(second, partition(other.indptr, other.indices, 8))
+    assert not np.array_equal(first, second)
+
+
+def test_k_method_and_seed_are_part_of_the_key(tmp_path: Path) -> None:
+    graph = graph_of(*communities(4, 30))
+    asked = [(8, "metis", 0), (9, "metis", 0), (8, "random", 0), (8, "metis", 1), (8, "random", 1)]
+    for k, method, seed in asked:
+        assert not cached_partition(graph, k, method, seed, tmp_path)[1]["cached"]
+    for k, method, seed in asked:
+        part, report = cached_partition(graph, k, method, seed, tmp_path)
+        assert report["cached"]
+        assert np.array_equal(part, partition(graph.indptr, graph.indices, k, method, seed))
+
+
+def test_another_version_makes_another_partition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = graph_of(*communities(4, 30))
+    cached_partition(graph, 8, "metis", 0, tmp_path)
+    monkeypatch.setattr("harness.plan.partitions.version", lambda _: "2999.1")
+    assert not cached_partition(graph, 8, "metis", 0, tmp_path)[1]["cached"]
+    monkeypatch.setattr("harness.plan.partitions.PARTITION_VERSION", 99)
+    assert not cached_partition(graph, 8, "metis", 0, tmp_path)[1]["cached"]
+
+
+def test_a_cached_partition_keeps_the_time_of_its_making_and_reports_this_split(tmp_path: Path) -> None:
+    arrays = communities(4, 30)
+    _, made = cached_partition(graph_of(*arrays), 8, "metis", 0, tmp_path)
+    part, found = cached_partition(graph_of(*arrays, train=np.arange(9)), 8, "metis", 0, tmp_path)
+    assert found["seconds"] == made["seconds"] > 0
+    labels = np.bincount(part[:9], minlength=8)
+    assert found["balance"]["train"] == labels.max() / labels.mean()
+
+
+def test_many_ask_and_one_makes(tmp_path: Path) -> None:
+    graph, reports = graph_of(*communities(4, 50)), []
+
+    def ask() -> None:
+        reports.append(cached_partition(graph, 8, "metis", 0, tmp_path)[1])
+
+    threads = [Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(r["cached"] for r in reports) == [False, True, True, True]
+    assert not list(tmp_path.glob("*.tmp"))
+
+
+@pytest.mark.parametrize("kind", ["npz", "json"])
+def test_a_broken_cache_file_is_named(tmp_path: Path, kind: str) -> None:
+    graph = graph_of(*communities(2, 10))
+    cached_partition(graph, 2, "random", 0, tmp_path)
+    (path,) = tmp_path.glob(f"*.{kind}")
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(InputError, match=rf"{path.name}.*cannot be read.*delete it"):
+        cached_partition(graph, 2, "random", 0, tmp_path)
+
+
+def test_parts_of_another_number_of_nodes_are_refused(tmp_path: Path) -> None:
+    graph = graph_of(*communities(2, 10))
+    cached_partition(graph, 2, "random", 0, tmp_path)
+    (path,) = tmp_path.glob("*.npz")
+    np.savez(path, part=np.zeros(19, np.int32))
+    with pytest.raises(InputError, match=rf"{path.name}.*shape \(19,\), not \(20,\).*delete it"):
+        cached_partition(graph, 2, "random", 0, tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["npz", "json"])
+def test_half_a_partition_is_made_again(tmp_path: Path, kind: str) -> None:
+    graph = graph_of(*communities(4, 30))
+    first, _ = cached_partition(graph, 8, "fennel", 0, tmp_path)
+    (path,) = tmp_path.glob(f"*.{kind}")
+    path.unlink()
+    again, report = cached_partition(graph, 8, "fennel", 0, tmp_path)
+    assert not report["cached"]
+    assert np.array_equal(first, again)
+    assert cached_partition(graph, 8, "fennel", 0, tmp_path)[1]["cached"]
+
+
+def test_passes_are_part_of_the_key_for_fennel_alone(tmp_path: Path) -> None:
+    graph = graph_of(*communities(4, 60))
+    made = [cached_partition(graph, 8, "fennel", 0, tmp_path, passes) for passes in (1, 2, 10)]
+    assert [report["cached"] for _, report in made] == [False] * 3
+    assert [report["passes"] for _, report in made] == [1, 2, 10]
+    assert not np.array_equal(made[0][0], made[2][0])
+    for method in ("metis", "random", "ldg"):
+        reports = [cached_partition(graph, 8, method, 0, tmp_path, passes)[1] for passes in (1, 2)]
+        assert [report["cached"] for report in reports] == [False, True]
+        assert reports[0]["passes"] is None
+
+
+@pytest.mark.parametrize("method", ["metis", "random", "fennel", "ldg"])
+def test_what_was_cached_is_what_was_made(tmp_path: Path, method: str) -> None:
+    graph = graph_of(*communities(4, 30))
+    made, first = cached_partition(graph, 8, method, 2, tmp_path)
+    found, second = cached_partition(graph, 8, method, 2, tmp_path)
+    assert made.dtype == found.dtype == np.int64
+    assert np.array_equal(made, partition(graph.indptr, graph.indices, 8, method, 2))
+    assert np.array_equal(made, found)
+    assert second == first | {"cached": True}
+    assert first["edge_cut"] == edge_cut(graph.indptr, graph.indices, made)
+    assert first["kept_edge_share"] == 1 - first["edge_cut"]
+
+
+def test_a_report_is_kept_and_nothing_is_counted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = graph_of(*communities(4, 30))
+    cached_partition(graph, 8, "ldg", 0, tmp_path)
+
+    def refused(*_: object) -> None:
+        raise AssertionError("a pass over the edges")
+
+    for name in ("facts_of", "cut", "undirected", "check_csr"):
+        monkeypatch.setattr(module, name, refused)
+    assert cached_partition(graph, 8, "ldg", 0, tmp_path)[1]["cached"]
+
+
+def test_a_prepared_graph_brings_the_hash_of_its_edges(tiny_graph: Graph, odd_graph: Graph) -> None:
+    for graph in (tiny_graph, odd_graph):
+        assert graph.meta.structure == structure_hash(np.array(graph.indptr), np.array(graph.indices))
+    assert tiny_graph.meta.structure != odd_graph.meta.structure
+
+
+def test_the_hash_tells_any_change_of_the_edges() -> None:
+    indptr, indices = communities(3, 20)
+    moved = indices.copy()
+    moved[-1] += 1
+    later = indptr.copy()
+    later[1] -= 1
+    hashes = {structure_hash(*csr) for csr in [(indptr, indices), (indptr, moved), (later, indices)]}
+    hashes |= {structure_hash(indptr, indices[:-1]), structure_hash(indptr, indices.astype(np.int64))}
+    assert len(hashes) == 5
+
+
+def test_the_prepared_hash_finds_the_partition_without_reading_the_edges(
+    tiny_graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_arrays = replace(tiny_graph, meta=tiny_graph.meta.model_copy(update={"structure": None}))
+    assert not cached_partition(by_arrays, 8, "fennel", 0, tmp_path)[1]["cached"]
+    monkeypatch.delattr(module, "structure_hash")
+    assert cached_partition(tiny_graph, 8, "fennel", 0, tmp_path)[1]["cached"]
