@@ -61,6 +61,8 @@ class FeatureStore:
         self._compile()  # before the clock of the filling starts
         started = time.perf_counter()
         self._fast, self._slot = self._filled(cache)
+        if self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)  # a loader's thread may read them on another stream
         self._fill_s = time.perf_counter() - started
         self._fetches = np.zeros(self._num_nodes if cache else 0, np.int32)
         self._everything: torch.Tensor | None = None

@@ -29,7 +29,8 @@ def store_of(graph: Graph, options: Options, batches: BatchPlan, epochs: int, de
     wanted = options.features
     cached = wanted.cached and wanted.home != "device" and options.batching != "full"
     cache = _cache(graph, options, batches, epochs, device) if cached else None
-    spare = options.loader.depth + 2  # one in the step, one being written, and those ahead
+    ahead = max(options.loader.depth, options.loader.threads)
+    spare = ahead + 2  # one in the step, one being written, and those ahead
     return FeatureStore(graph.x, home=wanted.home, device=device, cache=cache, spare=spare)
 
 

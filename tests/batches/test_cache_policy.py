@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -178,6 +180,24 @@ def test_a_cache_sized_by_bytes(skewed, make_graph, tmp_path) -> None:
     assert auto["cache_free_bytes"] > 2 * graph.x.nbytes
 
 
+@pytest.mark.parametrize("policy", ["degree", "presample", "optimal"])
+def test_every_counter_is_documented(skewed, make_graph, tmp_path, policy) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "counters.md").read_text()
+    found = _run(make_graph(*skewed), _options(features={"cache_bytes": "auto", "policy": policy}), tmp_path, epochs=1)
+    named = {"feature_home" if key == "home" else key for key in found}
+    assert [key for key in sorted(named) if f"`{key}`" not in text] == []
+
+
+@pytest.mark.parametrize("method", ["fixed", "labor", "importance"])
+def test_hindsight_is_exact_for_batches_closed_by_a_budget(skewed, make_graph, tmp_path, method) -> None:
+    """Epochs then differ in how many batches they have; and for every way of sampling."""
+    sampling = {"fanout": [5, 3], "method": method, "node_edge_budget": 2_000_000}
+    options = _options(sampling=sampling, features={"cache_ratio": 0.2, "policy": "optimal"})
+    found = _run(make_graph(*skewed), options, tmp_path, epochs=2)
+    assert found["cache_score"]["sum"] == found["cache_requests"] > 0
+    assert found["cache_hits"] == found["cache_hits_optimal"] > 0
+
+
 @pytest.mark.parametrize("changed", [{"batching": "full"}, {"features": {"home": "device", "cache_ratio": 0.3}}])
 def test_where_all_rows_are_on_the_device_there_is_no_cache(skewed, make_graph, tmp_path, changed) -> None:
     options = _options(**({"features": {"cache_ratio": 0.3, "policy": "optimal"}} | changed))
@@ -186,15 +206,17 @@ def test_where_all_rows_are_on_the_device_there_is_no_cache(skewed, make_graph, 
 
 
 @pytest.fixture(scope="module")
-def debian(real_data, tmp_path_factory) -> Graph:
+def debian(real_data, tmp_path_factory) -> Iterator[Graph]:
     archive = real_data / "files" / "debian12_deps.npz"
     if not archive.exists():
         pytest.skip(f"no {archive}")
+    cache = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HARNESS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("HARNESS_CACHE", str(cache))
         split = Split(kind="random", train=0.6, val=0.2)
         section = Files(source="files", path=str(archive), undirected=True, split=split)
-        return open_graph(prepare(section, "debian", "."))
+        yield open_graph(prepare(section, "debian", "."))
+    shutil.rmtree(cache, ignore_errors=True)  # a quarter of a gigabyte
 
 
 def test_presampling_reaches_most_of_hindsight_on_debian(debian, tmp_path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,11 +35,13 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     section = Synthetic(
         source="synthetic", nodes=75_000, mean_degree=4.0, classes=3, features=1024, signal=1.0, split=split
     )
+    cache = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HARNESS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("HARNESS_CACHE", str(cache))
         folder = prepare(section, "wide", ".")
         assert open_graph(folder).x.nbytes > LIMIT_MB * 1e6
         yield folder
+    shutil.rmtree(cache, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")
