@@ -6,7 +6,7 @@ CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 # Real graphs for tests that need them; such tests skip, with the reason, where they are missing.
 DATA   := $(if $(HARNESS_DATA),$(HARNESS_DATA),$(if $(wildcard ../shared/data),$(abspath ../shared/data),data))
 
-.PHONY: quickstart install test check bench gpu-check clean
+.PHONY: quickstart install test check bench bench-big gpu-check clean
 
 quickstart: install
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/snakemake --cores $(CORES)
@@ -30,7 +30,11 @@ check: install
 	$(BIN)/lint-imports --no-cache
 
 bench: install
-	HARNESS_DATA=$(DATA) $(BIN)/python -m pytest tests/benchmarks --benchmark-only
+	HARNESS_DATA=$(DATA) $(BIN)/python -m tests.benchmarks
+
+# 10 M nodes, 100 M edge ends: minutes, 4 GB of disk under results/bench (or $$HARNESS_BENCH_DISK), removed afterwards.
+bench-big: install
+	HARNESS_DATA=$(DATA) $(BIN)/python -m tests.benchmarks big
 
 gpu-check: install
 	$(BIN)/python scripts/gpu_check.py

@@ -1,0 +1,116 @@
+"""A training step with batches prepared in the background, against preparing and computing alone."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from statistics import median
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from harness.batches.batch import Batch
+from harness.batches.epochs import BatchPlan
+from harness.batches.features import FeatureStore
+from harness.batches.plans import batches_of
+from harness.batches.stores import store_of
+from harness.graphs.graph import Graph
+from harness.models.build import build_model
+from harness.runs.stages import NoClock
+from harness.runs.train import Trainer
+from harness.spec.dataset import Builtin, Split
+from harness.spec.options import Loader, Model, Options, Sampling, Training
+from tests.benchmarks.graphs import prepared
+from tests.benchmarks.result import Line, Result
+from tests.benchmarks.timing import alternated
+
+TITLE = "a step with one background thread over the larger of its two halves"
+HOW = (
+    "WordNet, a fifth of the nodes for training: 23 batches an epoch, SAGE, fan-out [25, 10], spmm, torch with "
+    "one thread. Alone: sampling and fetching an epoch's batches; training on batches and features that are "
+    "there. Whole epochs in the order A B B A, wall clock: both cores must be free. The first batch of an epoch "
+    "is waited for."
+)
+WIDTHS = {"compute-bound, hidden 256": 256, "balanced, hidden 16": 16}
+MOST = 1.1
+TRAINING = Training(batch_size=1024, lr=0.003)
+CPU = torch.device("cpu")
+
+
+def run(asked: argparse.Namespace) -> Result:
+    torch.set_num_threads(1)
+    graph = prepared(Builtin(source="builtin", name="wordnet", split=Split(kind="random", train=0.2, val=0.2, seed=0)))
+    lines = []
+    for name, hidden in WIDTHS.items():
+        lines += _compared(name, graph, hidden, 2 if asked.quick else 6)
+    return Result("loader", TITLE, HOW, lines)
+
+
+def _compared(name: str, graph: Graph, hidden: int, epochs: int) -> list[Line]:
+    options = Options(sampling=Sampling(fanout=(25, 10)), aggregation="spmm")
+    plan = batches_of(graph, options, TRAINING, 2, seed=0)
+    store = store_of(graph, options, plan, epochs, CPU)
+    ready = Ready(plan, store)
+    alone = _trainer(graph, hidden, ready, ready, options, Loader())
+    ahead = _trainer(graph, hidden, plan, store, options, Loader(threads=1, depth=2))
+    waiting = _trainer(graph, hidden, plan, store, options, Loader())
+
+    def prepare(epoch: int) -> None:
+        for batch in plan.replay(1 + epoch):
+            store.fetch(batch.nodes)
+
+    sides = {
+        "prepare": prepare,
+        "compute": lambda epoch: alone.epoch(1 + epoch, NoClock()),
+        "loader": lambda epoch: ahead.epoch(1 + epoch, NoClock()),
+        "no loader": lambda epoch: waiting.epoch(1 + epoch, NoClock()),
+    }
+    for work in sides.values():
+        work(-1)
+    taken = alternated(sides, epochs)
+    steps = plan.num_batches or 1
+    by_larger = [
+        with_it / max(p, c) for with_it, p, c in zip(taken["loader"], taken["prepare"], taken["compute"], strict=True)
+    ]
+    halves = ", ".join(f"{side} {1e3 * median(taken[side]) / steps:.0f} ms" for side in ("prepare", "compute"))
+    return [
+        Line(
+            f"{name}: with the loader over the larger half",
+            median(by_larger),
+            "x",
+            at_most=MOST,
+            note=halves,
+            samples=taken,
+        ),
+        Line(f"{name}: a step with the loader", 1e3 * median(taken["loader"]) / steps, "ms"),
+        Line(f"{name}: a step without it", 1e3 * median(taken["no loader"]) / steps, "ms"),
+    ]
+
+
+class Ready:
+    """An epoch's batches and their features, made before the clock starts."""
+
+    def __init__(self, plan: BatchPlan, store: FeatureStore) -> None:
+        self._batches = list(plan.replay(0))
+        self._rows = [store.fetch(batch.nodes).clone() for batch in self._batches]
+        self._next = 0
+
+    def epoch(self, epoch: int) -> Iterable[Batch]:
+        self._next = 0
+        return self._batches
+
+    def fetch(self, nodes: np.ndarray) -> Tensor:
+        rows = self._rows[self._next]
+        assert len(rows) == len(nodes)
+        self._next += 1
+        return rows
+
+
+def _trainer(
+    graph: Graph, hidden: int, batches: BatchPlan | Ready, store: FeatureStore | Ready, options: Options, loader: Loader
+) -> Trainer:
+    torch.manual_seed(0)
+    model = Model(conv="sage", layers=2, hidden=hidden, dropout=0.5, norm="batch")
+    net = build_model(model, graph.num_features, graph.num_classes, options)
+    return Trainer(net, batches, store, np.array(graph.y), TRAINING, options.precision, CPU, loader)
