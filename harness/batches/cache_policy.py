@@ -24,7 +24,8 @@ class Scores:
         policy: degree, presample or optimal.
         score: int64, ``[num_nodes]``; high is cached first.
         due: what the scores must add up to, counted apart from them.
-        sampled: of the policies that sample: ``epochs``, ``batches`` and ``nodes`` (summed over the batches).
+        sampled: of the policies that sample, as seen on the batches: ``epochs``, the ``first_epoch`` and ``last_epoch``
+            by number, ``batches`` that have a target, and ``nodes`` (summed over these).
         seconds: what it took.
     """
 
@@ -83,13 +84,16 @@ def _by_batches(policy: str, replay: Replay, epochs: range, num_nodes: int) -> S
     count_nodes(read_only(np.zeros(0, np.int64), np.int64), score)  # compiled before the clock starts
     started = time.perf_counter()
     batches = nodes = 0
+    numbers: set[int] = set()
     for epoch in epochs:
         for batch in replay(epoch):
+            numbers.add(batch.epoch)
             if len(batch.targets):  # others make no step, and their features are not fetched
                 count_nodes(read_only(batch.nodes, np.int64), score)
                 batches += 1
                 nodes += len(batch.nodes)
-    sampled = {"epochs": len(epochs), "batches": batches, "nodes": nodes}
+    first, last = min(numbers, default=epochs[0]), max(numbers, default=epochs[-1])
+    sampled = {"epochs": len(numbers), "first_epoch": first, "last_epoch": last, "batches": batches, "nodes": nodes}
     return Scores(policy, score, nodes, sampled, time.perf_counter() - started)
 
 

@@ -85,7 +85,9 @@ def test_scores_are_how_often_a_node_was_in_a_batch(skewed, make_graph, tmp_path
     assert found.policy == policy
     made = [b for e in epochs for b in plan.epoch(e) if len(b.targets)]
     nodes = sum(len(b.nodes) for b in made)
-    assert found.sampled == {"epochs": 2, "batches": len(made), "nodes": nodes}
+    first, last = min(epochs), max(epochs)
+    counted = {"epochs": 2, "first_epoch": first, "last_epoch": last, "batches": len(made), "nodes": nodes}
+    assert found.sampled == counted
     assert found.due == nodes == found.score.sum()
 
 

@@ -225,6 +225,13 @@ def test_a_hindsight_of_other_epochs(graph, monkeypatch):
         _run(graph, **_cache("optimal"))
 
 
+def test_a_presampling_that_looks_into_the_future(graph, monkeypatch):
+    presampling = stores.by_presampling
+    monkeypatch.setattr(stores, "by_presampling", lambda replay, *rest: presampling(lambda e: replay(-e), *rest))
+    with pytest.raises(ToggleNotProven, match="epoch 2 is one that trainings have"):
+        _run(graph, **_cache("presample"))
+
+
 def test_a_presampling_of_fewer_epochs(graph, monkeypatch):
     presampling = stores.by_presampling
     monkeypatch.setattr(stores, "by_presampling", lambda replay, epochs, n: presampling(replay, 1, n))

@@ -11,7 +11,7 @@ from harness.spec.options import Model, Options
 
 SAGE = Model(conv="sage", layers=2)
 KEPT = {"kept_edge_share": 0.5, "kept_by_chance": 50.0, "kept_over_random": 4.0}
-PARTS = {"method": "metis", "parts": 8, "kept_sigmas": 40.0, "reachable_sigmas": None} | KEPT
+PARTS = {"method": "metis", "parts": 8, "non_empty_parts": 8, "kept_sigmas": 40.0, "reachable_sigmas": None} | KEPT
 
 
 def _counters(**changes: Any) -> dict[str, Any]:
@@ -104,8 +104,9 @@ CACHED = {
     "cache_policy": "degree",
     "cache_score": {"sum": 900, "due": 900},
 }
-PRESAMPLED = CACHED | {"cache_policy": "presample", "presample": {"epochs": 2, "batches": 6, "nodes": 900}}
-REPLAYED = CACHED | {"cache_policy": "optimal", "replay": {"epochs": 3, "batches": 9, "nodes": 900}}
+SAMPLED = {"epochs": 2, "first_epoch": -2, "last_epoch": -1, "batches": 6, "nodes": 900}
+PRESAMPLED = CACHED | {"cache_policy": "presample", "presample": SAMPLED}
+REPLAYED = CACHED | {"cache_policy": "optimal", "replay": SAMPLED | {"epochs": 3, "first_epoch": 1, "last_epoch": 3}}
 BEST = {"cache_hits": 510, "cache_recount": {"hits": 510, "due": 510}}
 
 
@@ -124,8 +125,14 @@ BEST = {"cache_hits": 510, "cache_recount": {"hits": 510, "due": 510}}
         (
             {"cache_ratio": 0.3, "policy": "presample"},
             PRESAMPLED,
-            {"presample": {"epochs": 1, "batches": 6, "nodes": 900}},
+            {"presample": SAMPLED | {"epochs": 1}},
             "presample_epochs is 2",
+        ),
+        (
+            {"cache_ratio": 0.3, "policy": "presample"},
+            PRESAMPLED,
+            {"presample": SAMPLED | {"last_epoch": 2}},
+            "epoch 2 is one that trainings have",
         ),
         (
             {"cache_ratio": 0.3, "policy": "presample"},
@@ -170,7 +177,8 @@ def test_without_effect_there_is_no_cache():
         ({"partition": PARTS | {"method": "random"}}, "partition.method"),
         ({"partition": PARTS | {"parts": 4}}, "partition.parts"),
         ({"parts_found": 9}, "nodes lie in 9 parts"),
-        ({"parts_found": 7}, "nodes lie in 7 parts"),
+        ({"parts_found": 7}, "8 parts are said to have nodes, but the nodes lie in 7 parts"),
+        ({"parts_found": 7, "partition": PARTS | {"non_empty_parts": 7}, "num_nodes": 200}, "lie in 7 parts"),
         ({"per_batch": 1}, "partition.per_batch"),
         ({"parts_joined": 1}, "at most 1 parts were joined"),
         ({"batches": 9}, "4 batches an epoch"),
@@ -211,13 +219,16 @@ def test_random_parts_are_even_and_keep_what_chance_gives():
 @pytest.mark.parametrize("method", ["metis", "fennel", "ldg"])
 def test_parts_like_random_ones_pass_only_where_nothing_else_can_be_had(method):
     _parts_of(method, {"reachable_sigmas": 3.0})
+    _parts_of(method, {"reachable_sigmas": 30.0, "kept_by_chance": 5.0})  # so few that luck decides
     with pytest.raises(ToggleNotProven, match=f"partition.method is {method}.*as random parts do.*more to keep"):
         _parts_of(method, {"reachable_sigmas": 30.0})
 
 
 def test_streaming_methods_keep_to_their_load_limit_and_passes():
     _parts_of("fennel", part_sizes=[9, 13])
-    _parts_of("fennel", part_sizes=[12, 15], parts_found=7, num_nodes=110)  # seven parts have room for all
+    _parts_of(
+        "fennel", {"non_empty_parts": 7}, part_sizes=[12, 15], parts_found=7, num_nodes=110
+    )  # seven parts have room for all
     for method, largest in (("fennel", 14), ("ldg", 14)):
         with pytest.raises(ToggleNotProven, match=f"{method}, which puts at most 13 of 100 nodes in one of 8 parts"):
             _parts_of(method, part_sizes=[12, largest])

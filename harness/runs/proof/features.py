@@ -59,8 +59,11 @@ def _order(asked: Features, counters: dict[str, Any]) -> Iterator[str]:
         what = f"{score['due']} {'edges' if asked.policy == 'degree' else 'nodes in the batches sampled for it'}"
         yield f"features.policy is {asked.policy}: there are {what}, but the scores sum to {score['sum']}"
     if asked.policy == "presample":
-        yield from equal("features.presample_epochs", asked.presample_epochs, counters["presample"]["epochs"])
-        if counters["presample"]["nodes"] != score["due"]:
+        sampled = counters["presample"]
+        yield from equal("features.presample_epochs", asked.presample_epochs, sampled["epochs"])
+        if sampled["last_epoch"] > 0:  # it would know the future
+            yield f"features.policy is presample, but epoch {sampled['last_epoch']} is one that trainings have"
+        if sampled["nodes"] != score["due"]:
             yield "features.policy is presample, but its scores are not of the batches presampled"
 
 
