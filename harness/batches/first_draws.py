@@ -36,7 +36,7 @@ class FirstDraws:
         self._reweighted: set[bool] = set()
         importance = method == "importance"
         self._ranks = None if method == "labor" else WeightRanks(graph, weights if importance else None)
-        self._distinct = None if importance else DistinctSources(graph)
+        self._distinct = None if importance else DistinctSources(graph, shared=method == "labor")
 
     def due(self, nodes: np.ndarray, fanout: int) -> np.ndarray:
         """Neighbours that these nodes must be given at a fan-out, int64."""

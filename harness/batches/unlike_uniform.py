@@ -1,20 +1,19 @@
 """Two statistics of draws that tell a sampling method from independent uniform draws.
 
 Each adds up, over rows (nodes whose neighbours were drawn), what was found, what independent uniform draws without
-replacement give in the mean and by standard deviation, and what the method itself should give. A row's number of
-draws is taken as it was found. Rows are added until a method that differs would stand out.
+replacement give in the mean and by standard deviation, and likewise what the method itself should give. A row's number
+of draws is taken as it was found. Rows are added until a method that differs would stand out.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from harness.graphs.graph import Graph
 
-STANDS_OUT = 12.0  # standard deviations between uniform and the method: half of it is not passed by chance
-_EDGES_AT_ONCE = 100_000  # of adjacency lists read a batch and hop
+BY_CHANCE = 6.0  # standard deviations that are not passed by chance: a probability of 1e-9
+_EDGES_AT_ONCE = 50_000  # of adjacency lists read a batch and hop
+_SIMULATIONS = 16
 _LOOKS = 12  # batches and hops looked at, at most
 _NEWTON_STEPS = 12
 
@@ -26,7 +25,7 @@ def inclusion(weight: np.ndarray, row: np.ndarray, count: np.ndarray) -> np.ndar
     with a sum of ``count`` over the row (Hajek 1964). The sum is concave in t: Newton's steps from 0 come from below.
 
     Args:
-        weight: positive, float64, ``[edges]``. row: of each edge, int64. count: of each row, below its edges.
+        weight: positive, float64, ``[edges]``. row: of each edge, int64. count: of each row, below its edges, or 0.
     """
     rows = len(count)
     rate = weight / np.maximum(np.bincount(row, weight, rows), np.finfo(np.float64).tiny)[row]
@@ -43,7 +42,7 @@ class _Statistic:
 
     def __init__(self, graph: Graph, weights: np.ndarray | None = None) -> None:
         self._indptr, self._indices, self._weights = graph.indptr, graph.indices, weights
-        self._found = self._uniform = self._variance = self._expected = 0.0
+        self._found = self._uniform = self._variance = self._expected = self._expected_variance = 0.0
         self._looks = 0
 
     def look(self, nodes: np.ndarray, counts: np.ndarray, drawn: np.ndarray) -> None:
@@ -53,8 +52,7 @@ class _Statistic:
             nodes: global ids, distinct, ``[rows]``. counts: draws of each. drawn: neighbours drawn, global ids, row
                 by row.
         """
-        sd = self._variance**0.5
-        if self._looks >= _LOOKS or (self._looks and abs(self._expected - self._uniform) > 2 * STANDS_OUT * sd > 0):
+        if self._looks >= _LOOKS or would_stand_out(self.counters(), 2 * BY_CHANCE):
             return
         self._looks += 1
         degree = np.asarray(self._indptr[nodes + 1] - self._indptr[nodes], dtype=np.int64)
@@ -73,14 +71,22 @@ class _Statistic:
         """Rows with a choice: their neighbours, how many were drawn, and which."""
         raise NotImplementedError
 
-    def counters(self) -> dict[str, Any]:
-        """``found``; ``uniform`` and ``sd``, of independent uniform draws; ``expected``, of the method that has it."""
+    def counters(self) -> dict[str, float]:
+        """``found``; ``uniform`` and ``sd``, of independent uniform draws; ``expected`` and ``expected_sd``, of the
+        method that is held against them."""
         return {
             "found": self._found,
             "uniform": self._uniform,
             "sd": self._variance**0.5,
             "expected": self._expected,
+            "expected_sd": self._expected_variance**0.5,
         }
+
+
+def would_stand_out(statistic: dict[str, float], by: float = BY_CHANCE) -> bool:
+    """Whether these rows can tell the method from independent uniform draws, both ``by`` standard deviations apart."""
+    apart = abs(statistic["expected"] - statistic["uniform"])
+    return apart > by * (statistic["sd"] + statistic["expected_sd"])
 
 
 class WeightRanks(_Statistic):
@@ -111,15 +117,24 @@ class WeightRanks(_Statistic):
         self._variance += float((k * (1 - k / m) * squares / (m - 1)).sum())
         self._found += float(_score_of(row, near, score, found_row, drawn)[choosing[found_row]].sum())
         if self._weights is not None:
-            self._expected += float((inclusion(weight, row, count) * score).sum())
+            share = inclusion(weight, row, count * choosing)
+            self._expected += float((share * score).sum())
+            self._expected_variance += float((share * (1 - share) * score**2).sum())
 
 
 class DistinctSources(_Statistic):
     """Do rows share their draws? How many different neighbours all rows together drew.
 
-    Independent rows find source t with probability ``1 - prod (1 - k/d)`` over the rows that could draw it; rows that
-    share one variate a source find it with about the largest k/d (Balin and Çatalyürek 2023).
+    Independent rows find source t with probability ``1 - prod (1 - k/d)`` over the rows that could draw it. What rows
+    find that share one variate a source (Balin and Çatalyürek 2023) is simulated with variates drawn here.
+
+    Args:
+        shared: whether to simulate that.
     """
+
+    def __init__(self, graph: Graph, shared: bool) -> None:
+        super().__init__(graph)
+        self._shared = shared
 
     def _add(
         self, row: np.ndarray, near: np.ndarray, count: np.ndarray, found_row: np.ndarray, drawn: np.ndarray
@@ -127,12 +142,26 @@ class DistinctSources(_Statistic):
         share = (count / np.bincount(row, minlength=len(count)))[row]
         sources, at = np.unique(near, return_inverse=True)
         apart = -np.expm1(np.bincount(at, np.log1p(-share), len(sources)))
-        together = np.zeros(len(sources))
-        np.maximum.at(together, at, share)
         self._found += len(np.unique(drawn))
         self._uniform += float(apart.sum())
         self._variance += float((apart * (1 - apart)).sum())  # draws of one row exclude each other: an upper bound
-        self._expected += float(together.sum())
+        if self._shared:
+            found = _simulated(row, at, count, self._looks)
+            self._expected += float(np.mean(found))
+            self._expected_variance += float(np.var(found, ddof=1))
+        else:
+            self._expected = self._uniform
+
+
+def _simulated(row: np.ndarray, source: np.ndarray, count: np.ndarray, seed: int) -> list[int]:
+    """Distinct sources found where each row takes the ``count`` sources of the smallest variates, again and again."""
+    rng = np.random.default_rng(seed)
+    taken = ranges(np.searchsorted(row, np.arange(len(count))), count)
+    found = []
+    for _ in range(_SIMULATIONS):
+        by_variate = np.lexsort((rng.random(int(source.max(initial=0)) + 1)[source], row))
+        found.append(len(np.unique(source[by_variate[taken]])))
+    return found
 
 
 def ranges(first: np.ndarray, count: np.ndarray) -> np.ndarray:

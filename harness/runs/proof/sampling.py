@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from harness.batches.unlike_uniform import STANDS_OUT
+from harness.batches.unlike_uniform import BY_CHANCE, would_stand_out
 from harness.runs.proof.equal import equal
 from harness.spec.options import Sampling
 
 CHOICES = 32  # bits of chance: that two samples drawn anew are equal has a probability below 2**-32
-BY_CHANCE = STANDS_OUT / 2  # standard deviations that independent draws do not pass: a probability of 1e-9
 
 
 def sampling_faults(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
@@ -49,7 +48,7 @@ def _ranks(asked: Sampling, ranks: dict[str, float] | None) -> Iterator[str]:
     if asked.method != "importance":
         if abs(preferred) > BY_CHANCE * ranks["sd"]:
             yield f"sampling.method is {asked.method}, but neighbours were preferred by their degree: {ranks}"
-    elif _would_stand_out(ranks) and preferred < BY_CHANCE * ranks["sd"]:
+    elif would_stand_out(ranks) and preferred < BY_CHANCE * ranks["sd"]:
         yield f"sampling.method is importance, but neighbours of large weight were not preferred: {ranks}"
 
 
@@ -61,13 +60,8 @@ def _distinct(asked: Sampling, distinct: dict[str, float] | None) -> Iterator[st
     if asked.method != "labor":
         if fewer > BY_CHANCE * distinct["sd"]:
             yield f"sampling.method is {asked.method}, but the nodes of a hop shared their draws: {distinct}"
-    elif _would_stand_out(distinct) and fewer < BY_CHANCE * distinct["sd"]:
+    elif would_stand_out(distinct) and fewer < BY_CHANCE * distinct["sd"]:
         yield f"sampling.method is labor, but the nodes of a hop did not share their draws: {distinct}"
-
-
-def _would_stand_out(statistic: dict[str, float]) -> bool:
-    """Whether these rows can tell the method from independent uniform draws at all."""
-    return abs(statistic["expected"] - statistic["uniform"]) > STANDS_OUT * statistic["sd"]
 
 
 def _weights(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
