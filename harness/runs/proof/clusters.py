@@ -9,10 +9,10 @@ from harness.graphs.partitioning.streaming import load_cap
 from harness.runs.proof.equal import equal
 from harness.spec.options import Partition
 
-TINY_PART = 8  # nodes
+TINY_PART = 24  # nodes; METIS leaves some of those empty where a graph is made of stars
 NOT_CHANCE = 4.0  # standard deviations above random parts; these exceed it once in 30,000 times
 NOT_RANDOM = 20.0  # and this never, where some edges can be kept
-FEW_EDGES = 32.0  # expected inside random parts: with fewer, one lucky edge is many standard deviations
+FEW_EDGES = 32.0  # expected inside random parts: with fewer, a lucky edge is many standard deviations
 
 
 def cluster_faults(asked: Partition, counters: dict[str, Any]) -> Iterator[str]:
@@ -46,7 +46,12 @@ def _sizes(asked: Partition, counters: dict[str, Any]) -> Iterator[str]:
     nodes, found, (smallest, largest) = counters["num_nodes"], counters["parts_found"], counters["part_sizes"]
     parts = min(asked.parts, nodes)
     streamed = asked.method in ("fennel", "ldg")  # these can leave a part empty where the others have room for all
-    tiny = asked.method == "metis" and nodes < TINY_PART * parts  # METIS leaves some of those empty
+    tiny = asked.method == "metis" and nodes < TINY_PART * parts
+    if found != counters["partition"]["non_empty_parts"]:
+        yield (
+            f"partition.method: {counters['partition']['non_empty_parts']} parts are said to have nodes, but the nodes "
+            f"lie in {found} parts"
+        )
     if found > parts or (found < parts and not tiny and not streamed):
         yield f"partition.parts is {asked.parts}, but the nodes lie in {found} parts"
     if streamed and largest > load_cap(asked.method, nodes, parts):
@@ -62,8 +67,10 @@ def _against_chance(asked: Partition, partition: dict[str, Any]) -> Iterator[str
     """Random parts keep what chance gives; the others more, where another partitioner can keep more."""
     sigmas, reachable = partition["kept_sigmas"], partition["reachable_sigmas"]
     over = f"{partition['kept_over_random']:.2f} times what random parts of the same sizes keep"
+    if partition["kept_by_chance"] < FEW_EDGES:
+        return
     if asked.method == "random":
-        if sigmas > NOT_RANDOM and partition["kept_by_chance"] >= FEW_EDGES:
+        if sigmas > NOT_RANDOM:
             yield f"partition.method is random, but the parts keep {over}: chance does not give that"
     elif sigmas < NOT_CHANCE and reachable is not None and reachable > NOT_RANDOM:
         yield (
