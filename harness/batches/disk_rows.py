@@ -32,16 +32,17 @@ class DiskRows:
     """
 
     def __init__(self, x: np.ndarray, fits: bool) -> None:
-        self.by_row = not fits and _can_be_advised(x)
-        if not self.by_row:
+        file = None if fits else _file_of(x)
+        self.by_row = file is not None
+        if file is None:
             self.rows = read_only(x, np.float32)
             return
-        assert isinstance(x, np.memmap)
-        own = np.memmap(x.filename, dtype=x.dtype, mode="r", offset=x.offset, shape=x.shape)
-        own._mmap.madvise(mmap.MADV_RANDOM)  # type: ignore[attr-defined]
+        path, self._start = file
+        own = np.memmap(path, dtype=np.float32, mode="r", offset=self._start, shape=x.shape)
+        own._mmap.madvise(mmap.MADV_RANDOM)
         self.rows = read_only(own, np.float32)
-        self._start, self._width = x.offset, x.shape[1] * x.itemsize
-        self._file = os.open(x.filename, os.O_RDONLY)
+        self._width = x.shape[1] * x.itemsize
+        self._file = os.open(path, os.O_RDONLY)
         weakref.finalize(self, os.close, self._file)
 
     def expect(self, nodes: np.ndarray) -> None:
@@ -57,7 +58,11 @@ class DiskRows:
             os.posix_fadvise(self._file, at, length, os.POSIX_FADV_WILLNEED)
 
 
-def _can_be_advised(x: np.ndarray) -> bool:
-    """A whole memory map (a part of one does not know its place in the file), on a system that takes advice."""
-    whole = isinstance(x, np.memmap) and isinstance(x.base, mmap.mmap) and x.flags.c_contiguous
-    return whole and hasattr(os, "posix_fadvise") and hasattr(mmap, "MADV_RANDOM")
+def _file_of(x: np.ndarray) -> tuple[str, int] | None:
+    """File and first byte of a whole memory map; None for anything else (a part of a map does not know its place in
+    the file), and on a system that takes no advice."""
+    if not isinstance(x, np.memmap) or not isinstance(x.base, mmap.mmap) or not x.flags.c_contiguous:
+        return None
+    if x.filename is None or not hasattr(os, "posix_fadvise") or not hasattr(mmap, "MADV_RANDOM"):
+        return None
+    return os.fspath(x.filename), x.offset

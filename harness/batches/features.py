@@ -50,7 +50,7 @@ class FeatureStore:
     ) -> None:
         _check(x, home, cache)
         self._device, self._cache = torch.device(device), cache
-        self._num_nodes, self._columns = x.shape
+        self._num_nodes, self._columns = int(x.shape[0]), int(x.shape[1])
         self._buffers = RowBuffers(self._columns, spare)
         on_device = home == "device" and self._device.type != "cpu"
         self._whole: torch.Tensor | None = _to_device(x, self._device) if on_device else None

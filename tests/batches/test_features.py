@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -18,6 +19,7 @@ from harness.batches.features import FeatureStore
 N, F = 500, 7
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 CPU = torch.device("cpu")
+advised = pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="this system takes no advice about files")
 
 
 @pytest.fixture
@@ -195,6 +197,7 @@ def test_threads_lose_no_count_and_mix_no_rows(x, score, home: str) -> None:
     assert counters["cache_hits_optimal"] == sum(sorted(fetches)[-150:])
 
 
+@advised
 @pytest.mark.parametrize("width", [1, 7, 1500])
 def test_a_file_larger_than_memory_is_read_row_by_row(tmp_path, width: int) -> None:
     """Rows that share a page, lie in one, and stretch over two."""
@@ -211,6 +214,7 @@ def test_a_file_larger_than_memory_is_read_row_by_row(tmp_path, width: int) -> N
     assert not DiskRows(rows, fits=False).by_row
 
 
+@advised
 def test_a_store_over_a_file_larger_than_memory(x, score, monkeypatch) -> None:
     monkeypatch.setattr("harness.batches.features.available_memory", lambda: x.nbytes - 1)
     store = FeatureStore(x, home="disk", device=CPU, cache=cache_of(score, 100))
