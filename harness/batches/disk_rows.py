@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import weakref
+from typing import Any
 
 import numpy as np
 
@@ -39,8 +40,8 @@ class DiskRows:
             return
         path, self._start = file
         own = np.memmap(path, dtype=np.float32, mode="r", offset=self._start, shape=x.shape)
-        assert isinstance(own.base, mmap.mmap)
-        own.base.madvise(mmap.MADV_RANDOM)
+        mapping: Any = own.base
+        mapping.madvise(mmap.MADV_RANDOM)
         self.rows = read_only(own, np.float32)
         self._width = x.shape[1] * x.itemsize
         self._file = os.open(path, os.O_RDONLY)
