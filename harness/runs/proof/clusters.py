@@ -12,7 +12,7 @@ from harness.spec.options import Partition
 TINY_PART = 24  # nodes; METIS leaves some of those empty where a graph is made of stars
 NOT_CHANCE = 4.0  # standard deviations above random parts; these exceed it once in 30,000 times
 NOT_RANDOM = 20.0  # and this never, where some edges can be kept
-FEW_EDGES = 32.0  # expected inside random parts: with fewer, a lucky edge is many standard deviations
+FEW_EDGES = 8.0  # expected inside random parts: with fewer, a lucky edge is many standard deviations
 
 
 def cluster_faults(asked: Partition, counters: dict[str, Any]) -> Iterator[str]:
