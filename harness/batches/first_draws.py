@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.batches.batch import Batch
 from harness.batches.due import neighbours_due
-from harness.batches.unlike_uniform import DistinctSources, WeightRanks
+from harness.batches.unlike_uniform import DistinctSources, SharedOrder, WeightRanks
 from harness.graphs.graph import Graph
 
 _EDGES_AT_ONCE = 1 << 22
@@ -36,7 +36,8 @@ class FirstDraws:
         self._reweighted: set[bool] = set()
         importance = method == "importance"
         self._ranks = None if method == "labor" else WeightRanks(graph, weights if importance else None)
-        self._distinct = None if importance else DistinctSources(graph, shared=method == "labor")
+        self._distinct = None if importance else DistinctSources(graph)
+        self._order = SharedOrder(graph) if method == "labor" else None
 
     def due(self, nodes: np.ndarray, fanout: int) -> np.ndarray:
         """Neighbours that these nodes must be given at a fan-out, int64."""
@@ -65,21 +66,22 @@ class FirstDraws:
             if batch.index == 0 or self._method != "fixed":
                 drawn = batch.nodes[block.indices[block.indptr[first] :]]
                 counts = np.diff(block.indptr[first:])
-                for statistic in (self._ranks, self._distinct):
+                for statistic in (self._ranks, self._distinct, self._order):
                     if statistic is not None:
                         statistic.look(nodes, counts, drawn)
             first = block.num_dst
 
     def counters(self) -> dict[str, Any]:
         """``draws`` (``drawn`` and ``due`` each hop), ``reweighted`` (whether blocks carried weights of edges),
-        ``weight_ranks`` and ``distinct_sources`` (None where the method makes a comparison senseless), and
-        ``sampling_weights``: whether they ``are_degrees``, their ``sum``, and how many are ``positive``."""
+        ``weight_ranks``, ``distinct_sources`` and ``shared_order`` (None where the method makes a comparison
+        senseless), and ``sampling_weights``: whether they ``are_degrees``, their ``sum``, how many are ``positive``."""
         return {
             "draws": {"drawn": self._drawn.tolist(), "due": self._due.tolist()},
             "reweighted": self._reweighted == {True},
             "sampling_weights": None if self._weights is None else self._of_weights(self._weights),
             "weight_ranks": None if self._ranks is None else self._ranks.counters(),
             "distinct_sources": None if self._distinct is None else self._distinct.counters(),
+            "shared_order": None if self._order is None else self._order.counters(),
         }
 
     def _of_weights(self, weights: np.ndarray) -> dict[str, Any]:

@@ -25,6 +25,7 @@ def _counters(**changes: Any) -> dict[str, Any]:
         "sampling_backend": "numba",
         "weight_ranks": {"found": 2.0, "uniform": 0.0, "sd": 1.0, "expected": 0.0, "expected_sd": 0.0},
         "distinct_sources": {"found": 900, "uniform": 905.0, "sd": 5.0, "expected": 905.0, "expected_sd": 0.0},
+        "shared_order": None,
         "sampling_weights": None,
         "reweighted": False,
         "train_nodes": 40,

@@ -28,7 +28,7 @@ def sampling_faults(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
         choices = again["choices"]
         yield f"sampling.method is {asked.method}, but two epochs drew the same neighbours in {choices} choices"
     yield from _ranks(asked, counters["weight_ranks"])
-    yield from _distinct(asked, counters["distinct_sources"])
+    yield from _shared(asked, counters)
     yield from _weights(asked, counters)
     yield from _division(asked, counters)
 
@@ -52,16 +52,14 @@ def _ranks(asked: Sampling, ranks: dict[str, float] | None) -> Iterator[str]:
         yield f"sampling.method is importance, but neighbours of large weight were not preferred: {ranks}"
 
 
-def _distinct(asked: Sampling, distinct: dict[str, float] | None) -> Iterator[str]:
-    """Nodes of a hop that share their draws find fewer different neighbours than independent ones."""
-    if distinct is None:
-        return
-    fewer = distinct["uniform"] - distinct["found"]
-    if asked.method != "labor":
-        if fewer > BY_CHANCE * distinct["sd"]:
-            yield f"sampling.method is {asked.method}, but the nodes of a hop shared their draws: {distinct}"
-    elif would_stand_out(distinct) and fewer < BY_CHANCE * distinct["sd"]:
-        yield f"sampling.method is labor, but the nodes of a hop did not share their draws: {distinct}"
+def _shared(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
+    """Nodes of a hop that share their draws choose by one order, and find fewer different neighbours for it."""
+    distinct, order = counters["distinct_sources"], counters["shared_order"]
+    if asked.method == "labor":
+        if order is None or order["contradicted"]:
+            yield f"sampling.method is labor, but the nodes of a hop did not share their draws: {order}"
+    elif distinct is not None and distinct["uniform"] - distinct["found"] > BY_CHANCE * distinct["sd"]:
+        yield f"sampling.method is {asked.method}, but the nodes of a hop shared their draws: {distinct}"
 
 
 def _weights(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
