@@ -47,10 +47,12 @@ def draw_importance(
             for i in range(d):
                 out[at + i] = indices[start + i]
             continue
+        for i in range(d):  # a loop of its own: the memory answers many look-ups at a time
+            keys[i] = weights[indices[start + i]]
         node_key = mix(key + np.uint64(node) * GOLDEN)
         for i in range(d):
             u = np.float64((mix(node_key + np.uint64(i + 1) * GOLDEN) >> _S11) + _S1) * _STEP
-            keys[i] = u / weights[indices[start + i]]
+            keys[i] = u / keys[i]
         threshold = _take_smallest(keys[:d], out[at : at + k], heap)
         for i in range(k):
             source = indices[start + out[at + i]]
