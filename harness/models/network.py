@@ -15,6 +15,7 @@ from harness.models.aggregation import Aggregation
 from harness.models.block import BlockTensors, TorchBlock
 from harness.models.checkpointing import checkpointed
 from harness.models.convolutions import Rows, convolution, normalisation
+from harness.models.dropout import dropout
 from harness.models.linear_dtype import LinearDtypes
 from harness.models.precision import Precision
 from harness.spec.options import Model, Options
@@ -41,7 +42,7 @@ class Layer(nn.Module):
             return x
         if self.norm is not None:
             x = self.norm(x)
-        return F.dropout(F.relu(x), self.dropout, self.training)
+        return dropout(F.relu(x), self.dropout, self.training)
 
 
 class Network(nn.Module):
