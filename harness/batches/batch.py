@@ -25,9 +25,9 @@ class Block:
         src_self_loops: how many of `src_degree` are edges from the source to itself, int64, ``[num_src]``; None
             where the graph has no self-loops. gcn replaces them by one.
         edge_weight: what each edge's message is multiplied by, float32, ``[num_edges]``; None: all 1. Set by
-            importance sampling with re-weighting, so that the mean of a destination's weighted messages is
-            unbiased for the mean over all its neighbours, and their sum times in_degree over sampled degree for
-            the whole sum.
+            importance sampling with re-weighting, so that the mean of a destination's weighted messages is unbiased
+            for the mean over all its neighbours of positive weight, and their sum times in_degree over sampled
+            degree for in_degree times that mean: the whole sum, where no neighbour has weight 0.
     """
 
     indptr: np.ndarray

@@ -119,7 +119,7 @@ def of_positive_weight(indptr: np.ndarray, indices: np.ndarray, weights: np.ndar
     """The CSR without the edges whose source has weight 0, in the same order; the same arrays where there are none."""
     if weights.all():
         return indptr, indices
-    kept = weights[indices] > 0.0
+    kept = (weights > 0.0)[indices]
     if kept.all():
         return indptr, indices
     before = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
