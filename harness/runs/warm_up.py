@@ -11,6 +11,7 @@ from typing import get_args
 import numpy as np
 import torch
 
+from harness.batches.adjacency import self_loops
 from harness.batches.cache_policy import by_presampling, highest
 from harness.batches.clusters import ClusterBatches
 from harness.batches.features import FeatureStore
@@ -30,6 +31,7 @@ def warm_up() -> None:
     """
     graph = _ring()
     nodes = np.arange(_NODES, dtype=np.int64)
+    self_loops(graph.indptr, graph.indices)  # samplers count them where the graph has some
     for method in get_args(Sampling.model_fields["method"].annotation):
         for weigh in {False, method == "importance"}:
             sampling = Sampling(method=method, fanout=(2, 1), weights="pagerank", reweight=weigh)
