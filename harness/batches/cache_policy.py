@@ -12,6 +12,7 @@ import numpy as np
 from harness.batches.adjacency import read_only
 from harness.batches.batch import Batch
 from harness.batches.gather import count_nodes
+from harness.batches.neighbour_weights import source_degree
 
 Replay = Callable[[int], Iterable[Batch]]
 
@@ -51,11 +52,6 @@ class CachedNodes:
     scores: Scores
     order_s: float
     free_bytes: int | None = None
-
-
-def source_degree(indices: np.ndarray, num_nodes: int) -> np.ndarray:
-    """How often each node is the source of an edge, int64, ``[num_nodes]``."""
-    return np.bincount(indices, minlength=num_nodes) if len(indices) else np.zeros(num_nodes, np.int64)
 
 
 def by_degree(indices: np.ndarray, num_nodes: int) -> Scores:
