@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 
 CHUNK_BYTES = 32 << 20
+PAGE = 4096  # bytes
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,13 @@ def sparse_rows(x: scipy.sparse.csr_matrix) -> FeatureRows:
 
 
 def write_npy_header(file: BinaryIO, shape: tuple[int, ...], dtype: np.dtype) -> None:
-    """Start a .npy file whose data follow in C order."""
+    """Start a .npy file whose data follow in C order.
+
+    The header is padded with spaces, as the format allows, to a whole page: rows of whole pages then lie on their own
+    pages, and reading one from a disk reads no others.
+    """
     header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(file, header)
+    text = repr(header).encode("latin1")
+    start = np.lib.format.magic(1, 0)
+    length = PAGE - len(start) - 2
+    file.write(start + length.to_bytes(2, "little") + text.ljust(length - 1) + b"\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ import pytest
 
 from harness.graphs import features
 from harness.graphs import prepare as module
+from harness.graphs.features import write_npy_header
 from harness.graphs.graph import BUILDER_VERSION
 from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph
@@ -187,3 +189,14 @@ def test_an_edgeless_graph_is_a_graph(from_arrays, arrays) -> None:
     graph = from_arrays(arrays | {"edge_index": np.zeros((2, 0), dtype=np.int64)})
     assert (graph.num_edges, graph.meta.isolated_nodes) == (0, 20)
     assert any("no edges" in warning for warning in graph.meta.warnings)
+
+
+@pytest.mark.parametrize("shape", [(3, 1024), (0, 7), (10**12, 10**6)])
+def test_the_rows_of_a_feature_file_start_on_a_page(shape: tuple[int, int]) -> None:
+    """A row of 1,024 float32 is a page: behind numpy's own header it would lie on two, and cost two reads."""
+    file = io.BytesIO()
+    write_npy_header(file, shape, np.dtype("<f4"))
+    assert len(file.getvalue()) == 4096
+    file.seek(0)
+    assert np.lib.format.read_magic(file) == (1, 0)
+    assert np.lib.format.read_array_header_1_0(file) == (shape, False, np.dtype("<f4"))
