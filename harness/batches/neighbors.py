@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ from harness.batches.batch_sizes import BatchSizes
 from harness.batches.budget import BudgetedEpoch
 from harness.batches.epochs import BatchPlan
 from harness.batches.first_draws import FirstDraws
+from harness.batches.loader import End
 from harness.batches.randomness import SEED_ORDER, permutation
 from harness.batches.resampled import resampled
 from harness.graphs.graph import Graph
@@ -74,9 +76,11 @@ class NeighborBatches(BatchPlan):
         start = index * self._batch_size
         return self._sampler.sample(self._seeds(epoch)[start : start + self._batch_size], epoch, index)
 
-    def _makers(self, epoch: int) -> Any:
+    def _makers(self, epoch: int) -> Iterator[Callable[[], Batch | End]]:
+        # made here, so that the threads share one order and one division, and do not make one each
+        self._seeds(epoch)
         if self._budget is not None:
-            self._budgeted(epoch)  # one division, which the threads share, and not one each
+            self._budgeted(epoch)
         return super()._makers(epoch)
 
     def _divided(self, epoch: int) -> BudgetedEpoch:

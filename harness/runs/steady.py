@@ -21,7 +21,8 @@ class Timed:
 
     Attributes:
         epoch_s: seconds of each timed epoch, sampling and fetching included, evaluation never.
-        stages: of one more epoch, in which the device is waited for at each change of stage.
+        stages: of one more epoch, in which the device is waited for at each change of stage. Where a loader prepares
+            batches in the background, `sample` is the wait for the next one.
     """
 
     epoch_s: list[float]

@@ -8,7 +8,9 @@ import torch
 
 from harness.batches.cache_policy import by_degree, highest
 from harness.batches.features import FeatureStore
+from harness.batches.neighbors import NeighborBatches
 from harness.batches.plans import batches_of
+from harness.batches.torch_sampling import TorchNeighborSampler
 from harness.spec.errors import InputError
 from harness.spec.options import Options, Training
 
@@ -150,6 +152,29 @@ def test_blocks_count_the_self_loops_of_the_whole_graph(plan, skewed, make_graph
     none = make_graph(*make_csr(2000, skewed[1][target != skewed[1]], target[target != skewed[1]]))
     for batch in plan(options(batching=batching), graph=none).epoch(0):
         assert all(block.src_self_loops is None for block in batch.blocks)
+
+
+@pytest.mark.parametrize("batching", ["neighbor", "cluster", "full"])
+def test_a_replay_is_the_epoch_and_counts_nothing(plan, batching: str) -> None:
+    batches, plain = plan(options(batching=batching)), plan(options(batching=batching))
+    assert content(batches.replay(2)) == content(plain.epoch(2))
+    assert batches.counters()["batches"] == batches.counters()["nodes"] == 0
+
+
+@pytest.mark.parametrize("budget", [None, 200_000])
+@pytest.mark.parametrize("method", ["uniform", "importance", "labor"])
+def test_a_sampler_of_torch_makes_the_same_batches(plan, skewed, make_graph, method: str, budget: int | None) -> None:
+    graph = make_graph(*skewed)
+    named = {"batch_size": 300, "seed": 0, "node_edge_budget": budget}
+    if method == "importance":
+        named["weights"] = np.bincount(graph.indices, minlength=2000).astype(np.float64)
+    sampler = TorchNeighborSampler(graph.indptr, graph.indices, (5, 3), method, 0)
+    on_torch = NeighborBatches(graph, sampler, **named)
+    numba = plan(options(sampling={"fanout": [5, 3], "method": method, "node_edge_budget": budget}))
+    assert content(on_torch.epoch(1, threads=2)) == content(numba.epoch(1))
+    found = [batches.counters() for batches in (on_torch, numba)]
+    assert [f.pop("sampling_backend") for f in found] == ["torch on cpu", "numba"]
+    assert found[0] == found[1]
 
 
 def test_no_training_node_no_batch(plan, skewed, make_graph) -> None:

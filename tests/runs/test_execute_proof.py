@@ -52,6 +52,9 @@ def _counters(**changes: Any) -> dict[str, Any]:
     }
 
 
+LOADED = {"threads": 1, "depth": 2, "prepared": 9, "made_in_background": 9, "most_ahead": 2}
+
+
 def _options(**changes: Any) -> Options:
     return Options.model_validate(changes)
 
@@ -69,6 +72,19 @@ def test_a_run_as_asked_is_proven():
         ({}, {"resampled": {"choices": 100, "equal": True}}, "sampling.method is uniform"),
         ({"sampling": {"method": "fixed"}}, {"sampling_method": "fixed"}, "sampling.method is fixed, but two epochs"),
         ({"batching": "full"}, {"batching": "full", "batches": 3, "nodes": 299}, "batching full"),
+        ({"sampling": {"backend": "torch"}}, {}, "sampling.backend is torch, but the batches were drawn by numba"),
+        ({"sampling": {"backend": "torch"}}, {"sampling_backend": "torch on cpu"}, "sampling.backend is torch"),
+        ({}, {"sampling_backend": "torch on cuda:0"}, "sampling.backend is numba"),
+        ({}, {"reweighted": True}, "sampling.reweight is False, but edges had weights"),
+        ({}, {"sampling_weights": {"are_degrees": True}}, "the sampler had weights"),
+        ({}, {"seeds_once": False}, "not the training nodes, each once"),
+        ({}, {"targets": 119}, "119 seeds in 3 epochs of 40 training nodes"),
+        ({"sampling": {"node_edge_budget": 9}}, {}, "node_edge_budget is 9, but the run had none"),
+        ({"loader": {"threads": 1}}, {}, "loader.threads is 1, but the run had 0"),
+        ({"loader": {"depth": 3}}, {}, "loader.depth is 3, but the run had 2"),
+        ({}, {"loader": LOADED | {"threads": 0}}, "threads is 0, but 9 of 9 batches were made on another thread"),
+        ({"loader": {"threads": 1}}, {"loader": LOADED | {"made_in_background": 8}}, "but 8 of 9 batches"),
+        ({"loader": {"threads": 1}}, {"loader": LOADED | {"most_ahead": 3}}, "at most 2 batches ahead"),
         ({"sampling": {"method": "fixed"}}, {}, "sampling.method"),
         ({"features": {"home": "disk"}}, {}, "features.home"),
         ({"features": {"home": "device"}}, {"feature_device": "cuda"}, "features.home"),
@@ -94,6 +110,12 @@ def test_a_run_as_asked_is_proven():
 def test_an_option_that_did_nothing_is_named(options, counters, names):
     with pytest.raises(ToggleNotProven, match=names):
         prove(_options(**options), SAGE, _counters(**counters))
+
+
+def test_a_loader_and_a_gpu_as_asked_are_proven():
+    prove(_options(loader={"threads": 1}), SAGE, _counters(loader=LOADED))
+    prove(_options(loader={"threads": 4}), SAGE, _counters(loader=LOADED | {"threads": 4, "most_ahead": 4}))
+    prove(_options(sampling={"backend": "torch"}), SAGE, _counters(sampling_backend="torch on cuda:0"))
 
 
 # 30 of 100 nodes are cached, and 500 of 700 rows come from there.
