@@ -62,6 +62,7 @@ def _bits(
     if method in ("uniform", "fixed", "degree-stratified"):
         return float(np.count_nonzero(choosing))  # C(d, k) >= 2 samples each
     degree = np.asarray(graph.indptr[nodes + 1] - graph.indptr[nodes], dtype=np.int64)
+    choosing &= degree <= _EDGES // 4  # no hub is all that is read
     chosen = np.flatnonzero(choosing & (np.cumsum(degree * choosing) <= _EDGES))
     row = np.repeat(np.arange(len(chosen)), degree[chosen])
     near = np.asarray(graph.indices[ranges(graph.indptr[nodes[chosen]], degree[chosen])], dtype=np.int64)

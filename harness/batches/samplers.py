@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -41,9 +42,14 @@ def neighbor_batches(
 
 
 def _sampler(graph: Graph, sampling: Sampling, seed: int, weights: np.ndarray | None, device: torch.device) -> Sampler:
-    asked = (graph.indptr, graph.indices, sampling.fanout, sampling.method, seed)
+    asked: tuple[Any, ...] = (graph.indptr, graph.indices, sampling.fanout, sampling.method, seed)
     reweight = sampling.reweight and sampling.method == "importance"  # the plan says that it has no effect elsewhere
-    named = {"weights": weights, "reweight": reweight, "validate": False, "has_self_loops": graph.meta.self_loops > 0}
+    named: dict[str, Any] = {
+        "weights": weights,
+        "reweight": reweight,
+        "validate": False,
+        "has_self_loops": graph.meta.self_loops > 0,
+    }
     if sampling.backend == "numba":
         return NeighborSampler(*asked, **named)
     if sampling.backend == "torch" and device.type == "cuda":

@@ -31,7 +31,7 @@ def inclusion(weight: np.ndarray, row: np.ndarray, count: np.ndarray) -> np.ndar
     """
     rows = len(count)
     rate = weight / np.maximum(np.bincount(row, weight, rows), np.finfo(np.float64).tiny)[row]
-    time = np.zeros(rows)
+    time: np.ndarray = np.zeros(rows)
     for _ in range(_NEWTON_STEPS):
         silent = np.exp(-rate * time[row])
         short = count - np.bincount(row, 1.0 - silent, rows)
@@ -58,7 +58,7 @@ class _Statistic:
             return
         self._looks += 1
         degree = np.asarray(self._indptr[nodes + 1] - self._indptr[nodes], dtype=np.int64)
-        choosing = (counts > 0) & (degree > counts)
+        choosing = (counts > 0) & (degree > counts) & (degree <= _EDGES_AT_ONCE // 4)  # no hub is all that is read
         chosen = np.flatnonzero(choosing & (np.cumsum(degree * choosing) <= _EDGES_AT_ONCE))
         if len(chosen):
             row = np.repeat(np.arange(len(chosen)), degree[chosen])
