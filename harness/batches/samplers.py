@@ -52,10 +52,7 @@ def _sampler(graph: Graph, sampling: Sampling, seed: int, weights: np.ndarray | 
     }
     if sampling.backend == "numba":
         return NeighborSampler(*asked, **named)
-    if sampling.backend == "torch" and device.type == "cuda":
+    if device.type == "cuda":
         return TorchNeighborSampler(*asked, **named, device=device)
-    if sampling.backend == "torch":
-        reason = f"torch samples on a GPU, and this run is on {device}; on the CPU numba draws the same batches"
-    else:
-        reason = f"{sampling.backend} is not available in this version; use numba, or torch on a GPU"
+    reason = f"torch samples on a GPU, and this run is on {device}; on the CPU numba draws the same batches"
     raise InputError(Problem(file="spec", path="sampling.backend", message=reason))

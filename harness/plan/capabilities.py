@@ -167,17 +167,9 @@ def _no_cuda(c: Candidate, machine: Machine) -> str | None:
 
 
 def _sampling_backend(c: Candidate, machine: Machine) -> str | None:
-    sampling = c.settings.options.sampling
-    if c.settings.options.batching != "neighbor" or sampling.backend == "numba":
-        return None
-    if sampling.backend == "torch":
-        return (
-            None if c.device == "cuda" else "sampling.backend: torch samples on a GPU; on the CPU numba draws the same"
-        )
-    if machine.libraries.get("pyg_lib") is None:
-        return "sampling.backend: pyg-lib needs pyg-lib, which cannot be imported (it is not on PyPI)"
-    if sampling.method != "uniform" or sampling.node_edge_budget is not None:
-        return "sampling.backend: pyg-lib draws uniform samples of a number of seeds only"
+    options = c.settings.options
+    if options.batching == "neighbor" and options.sampling.backend == "torch" and c.device != "cuda":
+        return "sampling.backend: torch samples on a GPU; on the CPU numba draws the same"
     return None
 
 
@@ -251,7 +243,7 @@ def _half_precision(c: Candidate, machine: Machine) -> str | None:
 
 RULES: tuple[Rule, ...] = (
     Rule("cuda wished, none there", _no_cuda),
-    Rule("sampling on a GPU that is not there, or by a library that is not", _sampling_backend),
+    Rule("sampling on a GPU that is not there", _sampling_backend),
     Rule("weights of messages where there are none", _reweighted_attention),
     Rule("the device as a home of its own on the CPU", _device_is_host),
     Rule("partitioners without their library", _partition_method),

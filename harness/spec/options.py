@@ -43,9 +43,9 @@ class Sampling(Frozen):
         le=10**18,
         description="Most nodes times edges of a batch's sampled subgraph; closes batches instead of `batch_size`.",
     )
-    backend: Literal["numba", "torch", "pyg-lib"] = Field(
+    backend: Literal["numba", "torch"] = Field(
         "numba",
-        description="`torch` draws the same batches on the GPU; `pyg-lib` draws its own, where it is installed.",
+        description="`torch` draws the same batches, on the GPU.",
     )
 
     @model_validator(mode="after")

@@ -188,7 +188,6 @@ def test_no_training_node_no_batch(plan, skewed, make_graph) -> None:
     [
         ({"sampling": {"fanout": [5]}}, "sampling.fanout", "1 hops for a model of 2 layers"),
         ({"sampling": {"fanout": [5, 5], "backend": "torch"}}, "sampling.backend", "samples on a GPU"),
-        ({"sampling": {"fanout": [5, 5], "backend": "pyg-lib"}}, "sampling.backend", "not available in this version"),
     ],
 )
 def test_what_cannot_be_is_an_input_error(plan, changes: dict, path: str, words: str) -> None:

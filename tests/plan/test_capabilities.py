@@ -25,7 +25,6 @@ def having(patch: dict[str, Any], base: Settings = BASE) -> Settings:
     ("patch", "reason"),
     [
         ({"sampling.backend": "torch"}, "samples on a GPU; on the CPU numba draws the same"),
-        ({"sampling.backend": "pyg-lib"}, "needs pyg-lib, which cannot be imported"),
         (
             {"model.conv": "gat", "sampling.method": "importance", "sampling.reweight": True},
             "sampling.reweight: gat's attention is normalised",
@@ -93,18 +92,6 @@ def test_the_device_is_no_home_of_its_own_on_the_cpu(machine: Machine) -> None:
 def test_sampling_on_the_gpu_where_there_is_one(machine: Machine) -> None:
     torch_samples = having({"sampling.backend": "torch", "sampling.method": "labor"})
     assert cannot_run(Candidate(torch_samples, "cuda"), machine.model_copy(update={"cuda": True})) is None
-
-
-def test_pyg_lib_draws_uniform_samples_of_a_number_of_seeds(machine: Machine) -> None:
-    with_it = machine.model_copy(update={"libraries": {**machine.libraries, "pyg_lib": "0.5.0"}})
-
-    def reason(**patch: Any) -> str:
-        settings = having({"sampling.backend": "pyg-lib", **{f"sampling.{key}": value for key, value in patch.items()}})
-        return cannot_run(Candidate(settings, "cpu"), with_it) or ""
-
-    assert reason() == ""
-    assert "uniform samples" in reason(method="labor")
-    assert "uniform samples" in reason(node_edge_budget=10**9)
 
 
 def test_half_precision_asks_the_probe(machine: Machine) -> None:
