@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import time
+from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from statistics import median
 
 import numpy as np
@@ -23,7 +26,7 @@ from harness.spec.dataset import Builtin, Split
 from harness.spec.options import Loader, Model, Options, Sampling, Training
 from tests.benchmarks.graphs import prepared
 from tests.benchmarks.result import Line, Result
-from tests.benchmarks.timing import alternated
+from tests.benchmarks.timing import Work, alternated, median_ratio, waited_for_a_core
 
 TITLE = "a step with one background thread over the larger of its two halves"
 HOW = (
@@ -66,26 +69,58 @@ def _compared(name: str, graph: Graph, hidden: int, epochs: int) -> list[Line]:
         "loader": lambda epoch: ahead.epoch(1 + epoch, NoClock()),
         "no loader": lambda epoch: waiting.epoch(1 + epoch, NoClock()),
     }
-    for work in sides.values():
+    busy = Busy(sides)
+    for work in busy.sides.values():
         work(-1)
-    taken = alternated(sides, epochs)
+    busy.forget()
+    taken = alternated(busy.sides, epochs)
     steps = plan.num_batches or 1
-    by_larger = [
-        with_it / max(p, c) for with_it, p, c in zip(taken["loader"], taken["prepare"], taken["compute"], strict=True)
-    ]
+    larger = [max(halves) for halves in zip(taken["prepare"], taken["compute"], strict=True)]
+    wall = [with_it / alone_s for with_it, alone_s in zip(taken["loader"], larger, strict=True)]
     halves = ", ".join(f"{side} {1e3 * median(taken[side]) / steps:.0f} ms" for side in ("prepare", "compute"))
+    without = f"for want of a free core {1e3 * median(busy.waited['loader']) / steps:.1f} ms of it"
     return [
         Line(
-            f"{name}: with the loader over the larger half",
-            median(by_larger),
+            f"{name}: a step with the loader over the larger half",
+            median(wall),
             "x",
             at_most=MOST,
             note=halves,
             samples=taken,
         ),
-        Line(f"{name}: a step with the loader", 1e3 * median(taken["loader"]) / steps, "ms"),
+        Line(f"{name}: a step with the loader", 1e3 * median(taken["loader"]) / steps, "ms", note=without),
         Line(f"{name}: a step without it", 1e3 * median(taken["no loader"]) / steps, "ms"),
+        Line(
+            f"{name}: processor time of the training thread, with the loader over computing alone",
+            median_ratio(busy.seconds, "loader", "compute"),
+            "x",
+            samples={**busy.seconds, **{f"{side} waited": waited for side, waited in busy.waited.items()}},
+        ),
     ]
+
+
+class Busy:
+    """What the training thread did in each epoch of each side: seconds on a processor, and seconds in wait for one.
+
+    The second is why a machine with other work cannot tell: both cores must be free.
+    """
+
+    def __init__(self, sides: dict[str, Work]) -> None:
+        self.sides = {name: self._noted(name, work) for name, work in sides.items()}
+        self.forget()
+
+    def forget(self) -> None:
+        self.seconds: defaultdict[str, list[float]] = defaultdict(list)
+        self.waited: defaultdict[str, list[float]] = defaultdict(list)
+
+    def _noted(self, name: str, work: Work) -> Work:
+        def noted(piece: int) -> None:
+            started, waited = time.thread_time(), waited_for_a_core()
+            work(piece)
+            self.seconds[name].append(time.thread_time() - started)
+            self.waited[name].append(waited_for_a_core() - waited)
+
+        return noted
 
 
 class Ready:
@@ -98,7 +133,8 @@ class Ready:
 
     def epoch(self, epoch: int) -> Iterable[Batch]:
         self._next = 0
-        return self._batches
+        for batch in self._batches:  # as new blocks: their tensors and transposes are made anew, as in a training
+            yield replace(batch, blocks=tuple(replace(block) for block in batch.blocks))
 
     def fetch(self, nodes: np.ndarray) -> Tensor:
         rows = self._rows[self._next]

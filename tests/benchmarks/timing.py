@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from statistics import median
 
 Work = Callable[[int], object]  # does piece i
@@ -36,3 +37,15 @@ def ratios(taken: Mapping[str, list[float]], over: str, under: str) -> list[floa
 def median_ratio(taken: Mapping[str, list[float]], over: str, under: str) -> float:
     """Median over the pieces, which a disturbance of one of them does not move."""
     return median(ratios(taken, over, under))
+
+
+def waited_for_a_core() -> float:
+    """Seconds since its start that this thread was ready to run and had no core; 0 where the kernel does not say.
+
+    Where its growth is more than a few percent of the time that passes, other work disturbs a measurement by the clock
+    on the wall.
+    """
+    try:
+        return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
+    except OSError:  # not Linux
+        return 0.0
