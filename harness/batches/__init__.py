@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.batches.sampling import NeighborSampler as NeighborSampler
+    from harness.batches.sampling.numba_sampler import NeighborSampler as NeighborSampler
 
 __all__ = ["NeighborSampler"]
 
 
 def __getattr__(name: str) -> Any:
     if name == "NeighborSampler":  # numba is imported only where a sampler is made
-        from harness.batches.sampling import NeighborSampler
+        from harness.batches.sampling.numba_sampler import NeighborSampler
 
         return NeighborSampler
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,13 +9,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from harness.batches.batch import Batch
-from harness.batches.batch_sizes import BatchSizes
 from harness.batches.budget import BudgetedEpoch
 from harness.batches.epochs import BatchPlan
-from harness.batches.first_draws import FirstDraws
 from harness.batches.loader import End
+from harness.batches.observed.batch_sizes import BatchSizes
+from harness.batches.observed.first_draws import FirstDraws
+from harness.batches.observed.resampled import resampled
 from harness.batches.randomness import SEED_ORDER, permutation
-from harness.batches.resampled import resampled
 from harness.graphs.graph import Graph
 
 

@@ -9,7 +9,7 @@ import torch
 from harness.batches.clusters import ClusterBatches
 from harness.batches.epochs import BatchPlan
 from harness.batches.full import FullBatch
-from harness.batches.samplers import neighbor_batches
+from harness.batches.sampling.choose import neighbor_batches
 from harness.graphs import cached_partition
 from harness.graphs.graph import Graph
 from harness.spec.errors import InputError, Problem

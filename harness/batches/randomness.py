@@ -5,7 +5,7 @@ generators"); a range is reached by multiply-shift (Lemire 2019, "Fast random in
 interval"), whose bias is below range / 2**64.
 
 numba's cache of a compiled loop looks only at the loop's own file: whoever changes `mix` or `below` must also
-change `draws_uniform.py` and `draws_smallest.py`, or cached samplers keep the old hash.
+change `sampling/draws_uniform.py` and `sampling/draws_smallest.py`, or cached samplers keep the old hash.
 """
 
 from __future__ import annotations

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from harness.batches.cache_size import NothingCached
 from harness.batches.epochs import BatchPlan
-from harness.batches.features import FeatureStore
+from harness.batches.features.cache_size import NothingCached
+from harness.batches.features.choose import store_of
+from harness.batches.features.store import FeatureStore
 from harness.batches.plans import batches_of
-from harness.batches.stores import store_of
 from harness.graphs.graph import Graph
 from harness.graphs.store import open_graph
 from harness.models import errors

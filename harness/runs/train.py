@@ -41,7 +41,7 @@ class Batches(Protocol):
 
 
 class Features(Protocol):
-    """What `harness.batches.features.FeatureStore` gives."""
+    """What `harness.batches.features.store.FeatureStore` gives."""
 
     def fetch(self, nodes: np.ndarray) -> torch.Tensor:
         """Rows of these nodes on the device, float32, ``[len(nodes), features]``."""

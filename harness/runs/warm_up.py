@@ -12,10 +12,10 @@ import numpy as np
 import torch
 
 from harness.batches.adjacency import self_loops
-from harness.batches.cache_policy import by_presampling, highest
 from harness.batches.clusters import ClusterBatches
-from harness.batches.features import FeatureStore
-from harness.batches.samplers import neighbor_batches
+from harness.batches.features.cache_policy import by_presampling, highest
+from harness.batches.features.store import FeatureStore
+from harness.batches.sampling.choose import neighbor_batches
 from harness.graphs.graph import Graph, GraphMeta
 from harness.models.build import build_model
 from harness.runs import execute, parity_check  # noqa: F401  # what children call

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.batches.batch import Batch
-from harness.batches.cache_policy import (
+from harness.batches.epochs import BatchPlan
+from harness.batches.features.cache_policy import (
     Scores,
     by_degree,
     by_hindsight,
@@ -24,9 +25,8 @@ from harness.batches.cache_policy import (
     must_be_cached,
     source_degree,
 )
-from harness.batches.epochs import BatchPlan
+from harness.batches.features.choose import store_of
 from harness.batches.plans import batches_of
-from harness.batches.stores import store_of
 from harness.graphs.graph import Graph
 from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph

@@ -9,8 +9,8 @@ import sys
 import pytest
 import torch
 
-from harness.batches import cache_size as sizes
-from harness.batches.cache_size import CacheSize, NothingCached, cache_size, free_bytes
+from harness.batches.features import cache_size as sizes
+from harness.batches.features.cache_size import CacheSize, NothingCached, cache_size, free_bytes
 
 CPU = torch.device("cpu")
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and cgroups")
@@ -60,7 +60,7 @@ def test_a_data_limit_is_what_is_free() -> None:
     code = (
         "import resource, torch\n"
         "from pathlib import Path\n"
-        "from harness.batches.cache_size import free_bytes, available_memory\n"
+        "from harness.batches.features.cache_size import free_bytes, available_memory\n"
         "status = Path('/proc/self/status').read_text().splitlines()\n"
         "present = next(int(l.split()[1]) * 1024 for l in status if l.startswith('VmData:'))\n"
         "hard = resource.getrlimit(resource.RLIMIT_DATA)[1]\n"

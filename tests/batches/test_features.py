@@ -12,9 +12,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.batches.cache_policy import Scores, highest
-from harness.batches.disk_rows import DiskRows
-from harness.batches.features import FeatureStore
+from harness.batches.features.cache_policy import Scores, highest
+from harness.batches.features.disk_rows import DiskRows
+from harness.batches.features.store import FeatureStore
 
 N, F = 500, 7
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
@@ -216,7 +216,7 @@ def test_a_file_larger_than_memory_is_read_row_by_row(tmp_path, width: int) -> N
 
 @advised
 def test_a_store_over_a_file_larger_than_memory(x, score, monkeypatch) -> None:
-    monkeypatch.setattr("harness.batches.features.available_memory", lambda: x.nbytes - 1)
+    monkeypatch.setattr("harness.batches.features.store.available_memory", lambda: x.nbytes - 1)
     store = FeatureStore(x, home="disk", device=CPU, cache=cache_of(score, 100))
     assert store._disk.by_row
     for nodes in batches():

@@ -7,11 +7,18 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from harness.batches.first_draws import FirstDraws, positive_neighbours
+from harness.batches.observed.first_draws import FirstDraws, positive_neighbours
+from harness.batches.observed.resampled import resampled
+from harness.batches.observed.unlike_uniform import (
+    DistinctSources,
+    SharedOrder,
+    WeightRanks,
+    inclusion,
+    ranges,
+    would_stand_out,
+)
 from harness.batches.plans import batches_of
-from harness.batches.resampled import resampled
-from harness.batches.sampling import NeighborSampler
-from harness.batches.unlike_uniform import DistinctSources, SharedOrder, WeightRanks, inclusion, ranges, would_stand_out
+from harness.batches.sampling.numba_sampler import NeighborSampler
 from harness.spec.options import Options, Training
 
 METHODS = ["uniform", "fixed", "importance", "degree-stratified", "labor"]
@@ -57,7 +64,8 @@ def test_one_epoch_is_looked_at(graph, tmp_path) -> None:
 
 def test_positive_neighbours_by_brute_force(skewed, monkeypatch) -> None:
     indptr, indices = skewed
-    monkeypatch.setattr("harness.batches.first_draws._EDGES_AT_ONCE", 1000)  # less than a hub's, more than most rows'
+    # less than a hub has, more than most rows have
+    monkeypatch.setattr("harness.batches.observed.first_draws._EDGES_AT_ONCE", 1000)
     weights = (np.arange(2000) % 4 > 0).astype(np.float64)
     expected = [int((weights[indices[indptr[v] : indptr[v + 1]]] > 0).sum()) for v in range(2000)]
     assert positive_neighbours(indptr, indices, weights).tolist() == expected

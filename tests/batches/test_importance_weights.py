@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.batches.importance_weights import importance_weights
 from harness.batches.plans import batches_of
+from harness.batches.sampling.importance_weights import importance_weights
 from harness.spec.errors import InputError
 from harness.spec.options import Options, Training
 

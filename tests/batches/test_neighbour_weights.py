@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.batches.neighbour_weights import checked_weights, neighbour_weights, of_positive_weight, pagerank
+from harness.batches.sampling.neighbour_weights import checked_weights, neighbour_weights, of_positive_weight, pagerank
 from harness.graphs.csr import build_csr
 
 edge_lists = st.integers(1, 12).flatmap(

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from harness.batches.cache_policy import by_degree, highest
-from harness.batches.features import FeatureStore
+from harness.batches.features.cache_policy import by_degree, highest
+from harness.batches.features.store import FeatureStore
 from harness.batches.neighbors import NeighborBatches
 from harness.batches.plans import batches_of
-from harness.batches.torch_sampling import TorchNeighborSampler
+from harness.batches.sampling.torch_sampler import TorchNeighborSampler
 from harness.spec.errors import InputError
 from harness.spec.options import Options, Training
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from harness.batches.row_buffers import RowBuffers
+from harness.batches.features.row_buffers import RowBuffers
 
 
 def address(tensor: torch.Tensor) -> int:

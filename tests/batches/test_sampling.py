@@ -16,9 +16,9 @@ from scipy import stats
 
 from harness.batches import NeighborSampler
 from harness.batches.batch import Batch
-from harness.batches.due import neighbours_due
-from harness.batches.methods import METHODS
-from harness.batches.torch_sampling import TorchNeighborSampler
+from harness.batches.observed.due import neighbours_due
+from harness.batches.sampling.methods import METHODS
+from harness.batches.sampling.torch_sampler import TorchNeighborSampler
 from harness.spec.options import Sampling
 
 Csr = tuple[np.ndarray, np.ndarray]

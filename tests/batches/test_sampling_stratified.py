@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from harness.batches import NeighborSampler
-from harness.batches.draws_count import count_draws
-from harness.batches.due import neighbours_due
+from harness.batches.observed.due import neighbours_due
+from harness.batches.sampling.draws_count import count_draws
 
 
 @given(degree=st.integers(0, 2**31 - 1), fanout=st.integers(1, 10**6))

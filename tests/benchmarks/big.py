@@ -89,8 +89,8 @@ def _prepare(nodes: int) -> dict[str, float]:
 def _epoch(nodes: int) -> dict[str, float]:
     import torch
 
+    from harness.batches.features.choose import store_of
     from harness.batches.plans import batches_of
-    from harness.batches.stores import store_of
     from harness.spec.options import Features, Options, Sampling, Training
 
     graph = _graph(nodes)

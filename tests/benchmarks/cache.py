@@ -6,7 +6,7 @@ import argparse
 
 import torch
 
-from harness.batches.cache_policy import by_degree, by_hindsight, by_presampling, highest, most_hits
+from harness.batches.features.cache_policy import by_degree, by_hindsight, by_presampling, highest, most_hits
 from harness.batches.plans import batches_of
 from harness.graphs.graph import Graph
 from harness.spec.options import Options, Sampling, Training

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from torch_geometric.nn import SAGEConv
 
 from harness.batches.batch import Batch
+from harness.batches.features.choose import store_of
 from harness.batches.plans import batches_of
-from harness.batches.stores import store_of
 from harness.graphs.graph import Graph
 from harness.models.build import build_model
 from harness.models.inference import Inference

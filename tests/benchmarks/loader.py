@@ -15,9 +15,9 @@ from torch import Tensor
 
 from harness.batches.batch import Batch
 from harness.batches.epochs import BatchPlan
-from harness.batches.features import FeatureStore
+from harness.batches.features.choose import store_of
+from harness.batches.features.store import FeatureStore
 from harness.batches.plans import batches_of
-from harness.batches.stores import store_of
 from harness.graphs.graph import Graph
 from harness.models.build import build_model
 from harness.runs.stages import NoClock

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from harness.batches import NeighborSampler
-from harness.batches.methods import METHODS
-from harness.batches.torch_sampling import TorchNeighborSampler
+from harness.batches.sampling.methods import METHODS
+from harness.batches.sampling.torch_sampler import TorchNeighborSampler
 from tests.benchmarks.graphs import power_law
 from tests.benchmarks.result import Line, Result
 from tests.benchmarks.timing import Work, alternated, median_ratio

@@ -12,7 +12,10 @@ import numpy as np
 import pytest
 import torch
 
-from harness.batches import budget, clusters, epochs, features, plans, samplers, stores
+from harness.batches import budget, clusters, epochs, plans
+from harness.batches.features import choose as stores
+from harness.batches.sampling import choose as samplers
+from harness.batches.features import store as features
 from harness.graphs.partitioning import cache as cache_of_partitions
 from harness.graphs.partitioning import streaming
 from harness.graphs.partitioning.methods import random_parts

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from harness.batches.features import FeatureStore
+from harness.batches.features.store import FeatureStore
 from harness.graphs.prepare import prepare
 from harness.records.results import Parity
 from harness.runs.parity_check import run_parity

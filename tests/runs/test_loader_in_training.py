@@ -14,7 +14,7 @@ import torch
 from harness.batches.batch import Batch
 from harness.batches.device_copy import SideStream
 from harness.batches.epochs import BatchPlan
-from harness.batches.features import FeatureStore
+from harness.batches.features.store import FeatureStore
 from harness.batches.neighbors import NeighborBatches
 from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from harness.batches.cache_size import AUTO_SHARE, rows_of
+from harness.batches.features.cache_size import AUTO_SHARE, rows_of
 from harness.runs.proof.equal import equal
 from harness.spec.options import Features, Options
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from harness.batches.unlike_uniform import BY_CHANCE, would_stand_out
+from harness.batches.observed.unlike_uniform import BY_CHANCE, would_stand_out
 from harness.runs.proof.equal import equal
 from harness.spec.options import Sampling
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from harness.batches.batch import Batch
-from harness.batches.due import neighbours_due
-from harness.batches.unlike_uniform import DistinctSources, SharedOrder, WeightRanks
+from harness.batches.observed.due import neighbours_due
+from harness.batches.observed.unlike_uniform import DistinctSources, SharedOrder, WeightRanks
 from harness.graphs.graph import Graph
 
 _EDGES_AT_ONCE = 1 << 22

@@ -11,8 +11,8 @@ import numpy as np
 
 from harness.batches.adjacency import read_only
 from harness.batches.batch import Batch
-from harness.batches.gather import count_nodes
-from harness.batches.neighbour_weights import source_degree
+from harness.batches.features.gather import count_nodes
+from harness.batches.sampling.neighbour_weights import source_degree
 
 Replay = Callable[[int], Iterable[Batch]]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from harness.batches.importance_weights import importance_weights
 from harness.batches.neighbors import NeighborBatches, Sampler
-from harness.batches.sampling import NeighborSampler
-from harness.batches.torch_sampling import TorchNeighborSampler
+from harness.batches.sampling.importance_weights import importance_weights
+from harness.batches.sampling.numba_sampler import NeighborSampler
+from harness.batches.sampling.torch_sampler import TorchNeighborSampler
 from harness.graphs.graph import Graph
 from harness.spec.errors import InputError, Problem
 from harness.spec.options import Sampling

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.batches.neighbour_weights import checked_weights, neighbour_weights
 from harness.batches.randomness import NEIGHBOURS, stream_key
+from harness.batches.sampling.neighbour_weights import checked_weights, neighbour_weights
 
 METHODS = ("uniform", "fixed", "importance", "degree-stratified", "labor")
 

@@ -17,13 +17,13 @@ import numpy as np
 from harness.batches.adjacency import read_only, read_only_ids, self_loops
 from harness.batches.batch import Batch
 from harness.batches.compiled import compiled
-from harness.batches.draws_count import count_draws
-from harness.batches.draws_smallest import draw_importance, draw_labor
-from harness.batches.draws_uniform import draw_uniform
-from harness.batches.hop_wise import hop_wise_batch
-from harness.batches.methods import check_method, checked_fanout, checked_seeds, hop_keys, weights_of
-from harness.batches.neighbour_weights import of_positive_weight
 from harness.batches.row_tables import RowTables
+from harness.batches.sampling.draws_count import count_draws
+from harness.batches.sampling.draws_smallest import draw_importance, draw_labor
+from harness.batches.sampling.draws_uniform import draw_uniform
+from harness.batches.sampling.hop_wise import hop_wise_batch
+from harness.batches.sampling.methods import check_method, checked_fanout, checked_seeds, hop_keys, weights_of
+from harness.batches.sampling.neighbour_weights import of_positive_weight
 from harness.graphs.csr import check_csr
 
 _ROW_BITS = np.uint64(32)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.batches.neighbour_weights import checked_weights, neighbour_weights
+from harness.batches.sampling.neighbour_weights import checked_weights, neighbour_weights
 from harness.graphs.graph import Graph
 from harness.spec.errors import InputError, Problem
 from harness.spec.places import find_file

@@ -14,10 +14,10 @@ from torch import Tensor
 
 from harness.batches.adjacency import self_loops
 from harness.batches.batch import Batch
-from harness.batches.hop_wise import hop_wise_batch
-from harness.batches.methods import check_method, checked_fanout, checked_seeds, hop_keys, weights_of
-from harness.batches.neighbour_weights import of_positive_weight
 from harness.batches.randomness import GOLDEN, MULTIPLIER_1, MULTIPLIER_2
+from harness.batches.sampling.hop_wise import hop_wise_batch
+from harness.batches.sampling.methods import check_method, checked_fanout, checked_seeds, hop_keys, weights_of
+from harness.batches.sampling.neighbour_weights import of_positive_weight
 from harness.graphs.csr import check_csr
 
 

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from harness.batches.batch import Batch
-from harness.batches.first_draws import FirstDraws
-from harness.batches.unlike_uniform import inclusion, ranges
+from harness.batches.observed.first_draws import FirstDraws
+from harness.batches.observed.unlike_uniform import inclusion, ranges
 from harness.graphs.graph import Graph
 
 _SEEDS = 64

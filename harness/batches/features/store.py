@@ -10,11 +10,11 @@ import numpy as np
 import torch
 
 from harness.batches.adjacency import read_only
-from harness.batches.cache_policy import CachedNodes, cache_counters, most_hits, must_be_cached
-from harness.batches.cache_size import available_memory
-from harness.batches.disk_rows import DiskRows
-from harness.batches.gather import count_nodes, gather, gather_at, gather_hits
-from harness.batches.row_buffers import RowBuffers
+from harness.batches.features.cache_policy import CachedNodes, cache_counters, most_hits, must_be_cached
+from harness.batches.features.cache_size import available_memory
+from harness.batches.features.disk_rows import DiskRows
+from harness.batches.features.gather import count_nodes, gather, gather_at, gather_hits
+from harness.batches.features.row_buffers import RowBuffers
 
 SPARE_BUFFERS = 4
 
@@ -30,7 +30,7 @@ class FeatureStore:
         home: ``host`` copies all rows into memory (pinned where the device is CUDA); ``disk`` reads the memory map;
             ``device`` copies all rows to the device, which on the CPU is the same as ``host``.
         device: where fetched rows go.
-        cache: the nodes in the fast home (`harness.batches.cache_policy.highest`); None for no cache.
+        cache: the nodes in the fast home (`harness.batches.features.cache_policy.highest`); None for no cache.
         spare: buffers for fetched rows that are kept for the next fetch (on the CPU; CUDA's pinned memory is kept by
             torch); as many as batches are under way at once make every fetch find one.
 

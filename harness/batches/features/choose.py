@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from harness.batches.cache_policy import CachedNodes, Scores, by_degree, by_hindsight, by_presampling, highest
-from harness.batches.cache_size import CacheSize, cache_size, free_bytes
 from harness.batches.epochs import BatchPlan
-from harness.batches.features import FeatureStore
+from harness.batches.features.cache_policy import CachedNodes, Scores, by_degree, by_hindsight, by_presampling, highest
+from harness.batches.features.cache_size import CacheSize, cache_size, free_bytes
+from harness.batches.features.store import FeatureStore
 from harness.graphs.graph import Graph
 from harness.spec.options import Options
 
