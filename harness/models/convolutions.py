@@ -14,7 +14,6 @@ from torch_geometric.nn import GATConv, GCNConv, GINConv, SAGEConv
 
 from harness.models.aggregation import Aggregation
 from harness.models.block import TorchBlock
-from harness.models.dropout import dropout
 from harness.models.errors import Unsupported
 
 Rows = tuple[Tensor, ...]  # tensors that have a row for each node
@@ -94,7 +93,7 @@ class Gat(GATConv):
         received = (destinations[0] * self.att_dst).sum(dim=-1)
         scores = sent.index_select(0, edges.indices) + received.index_select(0, edges.dst)
         attention = aggregation.softmax(F.leaky_relu(scores, self.negative_slope), edges)
-        attention = dropout(attention, self.dropout, self.training)
+        attention = F.dropout(attention, self.dropout, self.training)
         heads = aggregation.attend(projected, attention, edges)
         return _plus_bias(heads.flatten(1) if self.concat else heads.mean(dim=1), self.bias)
 

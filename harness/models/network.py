@@ -15,7 +15,6 @@ from harness.models.aggregation import Aggregation
 from harness.models.block import BlockTensors, TorchBlock
 from harness.models.checkpointing import checkpointed
 from harness.models.convolutions import Rows, convolution, normalisation
-from harness.models.dropout import dropout
 from harness.models.linear_dtype import LinearDtypes
 from harness.models.precision import Precision
 from harness.spec.options import Model, Options
@@ -42,7 +41,7 @@ class Layer(nn.Module):
             return x
         if self.norm is not None:
             x = self.norm(x)
-        return dropout(F.relu(x), self.dropout, self.training)
+        return F.dropout(F.relu(x), self.dropout, self.training)
 
 
 class Network(nn.Module):
