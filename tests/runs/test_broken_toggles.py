@@ -14,8 +14,8 @@ import torch
 
 from harness.batches import budget, clusters, epochs, plans
 from harness.batches.features import choose as stores
-from harness.batches.sampling import choose as samplers
 from harness.batches.features import store as features
+from harness.batches.sampling import choose as samplers
 from harness.graphs.partitioning import cache as cache_of_partitions
 from harness.graphs.partitioning import streaming
 from harness.graphs.partitioning.methods import random_parts
