@@ -78,7 +78,6 @@ def run(asked: argparse.Namespace) -> Result:
                 note=f"the training thread waited {100 * busy:.0f} % of the time for a core",
                 samples=taken,
             ),
-            Line("the fastest eighth of each, one over the other", min(taken["ours"]) / min(taken["usual"]), "x"),
             Line("an epoch of ours", epoch_s["ours"], "s"),
             Line("an epoch the usual way", epoch_s["usual"], "s"),
             Line(

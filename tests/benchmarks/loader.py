@@ -33,10 +33,10 @@ HOW = (
     "WordNet, a fifth of the nodes for training: 23 batches an epoch, SAGE, fan-out [25, 10], spmm, torch with "
     "one thread. Alone: sampling and fetching an epoch's batches; training on batches and features that are "
     "there. Whole epochs in the order A B B A, wall clock: both cores must be free. The first batch of an epoch "
-    "is waited for."
+    "is waited for. At hidden 16 both halves mostly move memory and share its bandwidth, which no loader can "
+    "double: that line is for comparison."
 )
-WIDTHS = {"compute-bound, hidden 256": 256, "balanced, hidden 16": 16}
-MOST = 1.1
+WIDTHS: dict[str, tuple[int, float | None]] = {"hidden 256": (256, 1.1), "hidden 16": (16, None)}  # and at most
 TRAINING = Training(batch_size=1024, lr=0.003)
 CPU = torch.device("cpu")
 
@@ -45,12 +45,12 @@ def run(asked: argparse.Namespace) -> Result:
     torch.set_num_threads(1)
     graph = prepared(Builtin(source="builtin", name="wordnet", split=Split(kind="random", train=0.2, val=0.2, seed=0)))
     lines = []
-    for name, hidden in WIDTHS.items():
-        lines += _compared(name, graph, hidden, 2 if asked.quick else 6)
+    for name, (hidden, most) in WIDTHS.items():
+        lines += _compared(name, graph, hidden, most, 2 if asked.quick else 6)
     return Result("loader", TITLE, HOW, lines)
 
 
-def _compared(name: str, graph: Graph, hidden: int, epochs: int) -> list[Line]:
+def _compared(name: str, graph: Graph, hidden: int, most: float | None, epochs: int) -> list[Line]:
     options = Options(sampling=Sampling(fanout=(25, 10)), aggregation="spmm")
     plan = batches_of(graph, options, TRAINING, 2, seed=0)
     store = store_of(graph, options, plan, epochs, CPU)
@@ -84,7 +84,7 @@ def _compared(name: str, graph: Graph, hidden: int, epochs: int) -> list[Line]:
             f"{name}: a step with the loader over the larger half",
             median(wall),
             "x",
-            at_most=MOST,
+            at_most=most,
             note=halves,
             samples=taken,
         ),
