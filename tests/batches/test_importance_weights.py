@@ -39,13 +39,23 @@ def _with(node: int, value: float) -> np.ndarray:
     return weights
 
 
+def _headed(text: str) -> bytes:
+    """An npy file with any text for its header."""
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode() + bytes(400)
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         (None, "no such file"),
-        (b"", "not an array of numbers"),
-        (b"\x93NUMPY\x01", "not an array of numbers"),
-        (np.array([{"a": 1}] * 2000, dtype=object), "not an array of numbers"),  # pickled
+        (b"", "is not an npy file"),
+        (b"1.0\n2.0\n", "is not an npy file"),
+        (b"PK\x03\x04" + bytes(50), "is not an npy file"),  # a zip cut short
+        (b"\x93NUMPY\x01", "cannot be read as npy"),
+        (_headed("(" * 5000), "cannot be read as npy"),
+        (_headed("{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000000,)}"), "cannot be read as npy"),
+        (_headed("{'descr': '<f8', 'fortran_order': False, 'shape': (%d,)}" % 10**23), "cannot be read as npy"),
+        (np.array([{"a": 1}] * 2000, dtype=object), "holds Python objects"),
         (np.array(["1"] * 2000), "one number a node"),
         (np.ones(1999), "one number a node"),
         (np.ones((2000, 1)), "one number a node"),
@@ -67,13 +77,13 @@ def test_what_cannot_be_weights_names_file_key_and_remedy(graph, tmp_path: Path,
     (problem,) = raised.value.problems
     assert problem.path == "sampling.weights"
     assert problem.file == ("w.npy" if content is None else str(path))
-    assert any(remedy in problem.message for remedy in ("give a path", "write "))
+    assert any(remedy in problem.message for remedy in ("give a path", "write ", "save plain arrays"))
 
 
 def test_an_archive_under_the_name_of_an_array(graph, tmp_path: Path) -> None:
     with (tmp_path / "w.npy").open("wb") as file:
         np.savez(file, w=np.ones(2000))
-    with pytest.raises(InputError, match="an archive of arrays"):
+    with pytest.raises(InputError, match="is not an npy file .*an npz"):
         importance_weights(graph, "w.npy", tmp_path)
 
 

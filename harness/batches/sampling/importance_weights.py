@@ -8,6 +8,7 @@ import numpy as np
 
 from harness.batches.sampling.neighbour_weights import checked_weights, neighbour_weights
 from harness.graphs.graph import Graph
+from harness.graphs.sources.arrays import read_npy
 from harness.spec.errors import InputError, Problem
 from harness.spec.places import find_file
 
@@ -30,13 +31,7 @@ def importance_weights(graph: Graph, weights: str, spec_dir: Path) -> np.ndarray
     if path is None:
         raise _wrong(weights, "there is no such file; give a path relative to the spec or to $HARNESS_DATA")
     try:
-        given = np.load(path, allow_pickle=False)
-        if not isinstance(given, np.ndarray):
-            raise ValueError("it holds an archive of arrays, not one array")  # a .npz under another name
-    except (OSError, ValueError, EOFError) as error:
-        raise _wrong(path, f"not an array of numbers ({error}); write it with numpy.save, one float a node") from None
-    try:
-        return checked_weights(given, graph.num_nodes)
+        return checked_weights(read_npy(path, _KEY), graph.num_nodes)
     except ValueError as error:
         raise _wrong(path, f"{error}; write one number a node of this graph") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
 import zlib
 from pathlib import Path
@@ -11,7 +12,19 @@ import scipy.sparse
 
 from harness.graphs.faults import data_fault
 
-DAMAGED = (OSError, EOFError, zipfile.BadZipFile, zlib.error, KeyError)
+# what numpy raises for a file that is cut short or garbled, a header of any text among it
+DAMAGED = (
+    OSError,
+    EOFError,
+    zipfile.BadZipFile,
+    zlib.error,
+    KeyError,
+    SyntaxError,
+    tokenize.TokenError,
+    OverflowError,
+    MemoryError,
+    RecursionError,
+)
 MAGIC = b"\x93NUMPY"
 PICKLED = "holds Python objects, which could run code when they are read; save plain arrays (numbers, strings)"
 
