@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from harness.batches.compiled import compiled
+from harness.graphs.read_only import read_only
+
+__all__ = ["read_only", "read_only_ids", "self_loops"]
 
 
 @compiled
@@ -20,13 +23,6 @@ def self_loops(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray | None:
     """Edges from each node to itself, int64, ``[num_nodes]``; None where there are none at all."""
     loops: np.ndarray = _self_loops(read_only(indptr, np.int64), read_only_ids(indices))
     return loops if loops.any() else None
-
-
-def read_only(array: np.ndarray, dtype: type) -> np.ndarray:
-    """A read-only, contiguous view (a copy only for another dtype): one compiled form serves arrays and maps."""
-    view: np.ndarray = np.ascontiguousarray(np.asarray(array), dtype=dtype).view()
-    view.flags.writeable = False
-    return view
 
 
 def read_only_ids(indices: np.ndarray) -> np.ndarray:

@@ -182,3 +182,18 @@ def test_the_name_stays_the_function() -> None:
     import harness.graphs.partitioning  # importing the module must not hide the function
 
     assert harness.graphs.partition is partition
+
+
+@pytest.mark.parametrize(
+    ("indptr", "indices", "part", "message"),
+    [
+        ([0, 1, 2], [50_000, 1], [0, 1], r"indices must lie in 0\.\.1"),
+        ([0, 1, 2], [2**32, 1], [0, 1], r"indices must lie in 0\.\.1"),  # 0, were it cut to 32 bits
+        ([0, 1, 10**9], [0, 1], [0, 1], "indptr must rise from 0 to the number of edges, 2"),
+        ([0, 1, 2], [0, 1], [0.2, 0.9], "part must be one whole number a node; got float64"),
+        ([0, 1, 2], [0, 1], [[0], [1]], r"got int64 of shape \(2, 1\)"),
+    ],
+)
+def test_the_cut_of_what_is_no_graph_is_refused(indptr, indices, part, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        edge_cut(np.array(indptr), np.array(indices), np.array(part))

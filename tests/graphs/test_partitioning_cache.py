@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -164,3 +165,22 @@ def test_the_prepared_hash_finds_the_partition_without_reading_the_edges(
     assert not cached_partition(by_arrays, 8, "fennel", 0, tmp_path)[1]["cached"]
     monkeypatch.delattr(module, "structure_hash")
     assert cached_partition(tiny_graph, 8, "fennel", 0, tmp_path)[1]["cached"]
+
+
+@pytest.mark.parametrize(("method", "seconds"), [("random", 10.0), ("metis", 11.0), ("fennel", 11.0), ("ldg", 11.0)])
+def test_a_method_is_charged_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method, seconds) -> None:
+    """By a clock that making the graph undirected moves by 1 and cutting it by 10; `random` needs no edges."""
+    now = 0.0
+
+    def moves(by: float, real):
+        def moving(*arguments, **named):
+            nonlocal now
+            now += by
+            return real(*arguments, **named)
+
+        return moving
+
+    monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: now))
+    monkeypatch.setattr(module, "undirected", moves(1.0, module.undirected))
+    monkeypatch.setattr(module, "cut", moves(10.0, module.cut))
+    assert cached_partition(graph_of(*communities(4, 30)), 8, method, 0, tmp_path)[1]["seconds"] == seconds

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from harness.graphs.csr import check_csr
 from harness.graphs.partitioning.chance import Chance, kept_by_chance
 from harness.graphs.partitioning.streaming import fennel, ldg
-from harness.graphs.partitioning.undirected import UndirectedGraph, plain_csr, read_only
+from harness.graphs.partitioning.undirected import UndirectedGraph, plain_csr
+from harness.graphs.read_only import read_only
 from harness.plan.partitions import balance
 
 CLEAR = 20.0  # standard deviations; below, it is tried whether the graph has something to keep at all
@@ -27,10 +29,18 @@ def edge_cut(indptr: np.ndarray, indices: np.ndarray, part: np.ndarray) -> float
         A fraction in [0, 1]; 0.0 for a graph without edges.
 
     Raises:
-        ValueError: ``part`` has another length than the graph has nodes.
+        ValueError: the arrays are not a CSR, or ``part`` is not one whole number for each of its nodes.
     """
+    check_csr(indptr, indices)
+    if part.ndim != 1 or part.dtype.kind not in "iu":
+        raise ValueError(f"part must be one whole number a node; got {part.dtype} of shape {part.shape}")
     if len(part) != len(indptr) - 1:
         raise ValueError(f"part has {len(part)} entries for a graph of {len(indptr) - 1} nodes")
+    return _cut_share(indptr, indices, part)
+
+
+def _cut_share(indptr: np.ndarray, indices: np.ndarray, part: np.ndarray) -> float:
+    """As `edge_cut`, of arrays that were checked, or made here."""
     if len(indices) == 0:
         return 0.0
     return _edges_cut(*plain_csr(indptr, indices), read_only(part, np.int64)) / len(indices)
@@ -42,7 +52,7 @@ def facts_of(
     """What depends on the graph's structure and its parts alone, as `harness.plan.partitions.PartitionReport` has it.
 
     Args:
-        indptr, indices: the graph as stored: of its edges the shares are.
+        indptr, indices: the graph as stored, a valid CSR: of its edges the shares are.
         simple: the same, undirected: of its edges the comparison with chance is.
         part: int64, ``[num_nodes]``.
         method: that made it.
@@ -50,7 +60,7 @@ def facts_of(
     """
     sizes = np.bincount(part, minlength=min(parts, max(len(part), 1)))
     arriving = np.bincount(part, weights=np.diff(indptr), minlength=len(sizes))
-    cut = edge_cut(indptr, indices, part)
+    cut = _cut_share(indptr, indices, part)
     chance, kept = _by_chance(simple, part), _kept(simple, part)
     sigmas = chance.sigmas(kept)
     return {
@@ -67,7 +77,7 @@ def facts_of(
 
 def _kept(graph: UndirectedGraph, part: np.ndarray) -> float:
     """Edges inside parts, each counted once."""
-    return graph.num_edges * (1.0 - edge_cut(graph.indptr, graph.indices, part))
+    return graph.num_edges * (1.0 - _cut_share(graph.indptr, graph.indices, part))
 
 
 def _by_chance(graph: UndirectedGraph, part: np.ndarray) -> Chance:

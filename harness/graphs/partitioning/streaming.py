@@ -11,7 +11,8 @@ import math
 import numpy as np
 from numba import njit
 
-from harness.graphs.partitioning.undirected import UndirectedGraph, read_only
+from harness.graphs.partitioning.undirected import UndirectedGraph
+from harness.graphs.read_only import read_only
 
 GAMMA = 1.5
 NU = 1.1  # Fennel's limit of a part's nodes, over the mean

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from harness.graphs.read_only import read_only
+
 
 @dataclass(frozen=True)
 class UndirectedGraph:
@@ -49,15 +51,6 @@ def plain_csr(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.n
     """Read-only views of one type, so that each loop is compiled once; copies only where types differ."""
     ids = np.int32 if len(indptr) - 1 < 2**31 else np.int64
     return read_only(indptr, np.int64), read_only(indices, ids)
-
-
-def read_only(array: np.ndarray, dtype: type) -> np.ndarray:
-    """The array itself where it is of this type and contiguous, as a view that cannot be written."""
-    view = np.ascontiguousarray(array, dtype=dtype).view(np.ndarray)
-    if view is array:
-        view = array.view()
-    view.setflags(write=False)
-    return view
 
 
 @njit(cache=True, nogil=True)
