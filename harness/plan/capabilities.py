@@ -95,10 +95,6 @@ def _not_presampled(s: Settings) -> str | None:
     return None if policy == "presample" else f"features.policy: {policy}"
 
 
-def _every_node_once(s: Settings) -> str | None:
-    return "batching: cluster, where each node is fetched once an epoch" if s.options.batching == "cluster" else None
-
-
 def _not_streamed(s: Settings) -> str | None:
     method = s.options.partition.method
     return None if method == "fennel" else f"partition.method: {method}"
@@ -130,7 +126,6 @@ NO_EFFECT: tuple[NoEffect, ...] = (
     NoEffect(("features.policy", "features.presample_epochs"), _all_on_device),
     NoEffect(("features.policy", "features.presample_epochs"), _no_cache),
     NoEffect(("features.policy", "features.presample_epochs"), _all_cached),
-    NoEffect(("features.policy", "features.presample_epochs"), _every_node_once),
     NoEffect(("features.presample_epochs",), _not_presampled),
     NoEffect(("loader.depth",), _foreground),
     NoEffect(("model.hidden", "model.heads", "model.dropout", "model.norm"), _custom),

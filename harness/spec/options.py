@@ -35,7 +35,9 @@ class Sampling(Frozen):
         "is never drawn.",
     )
     reweight: bool = Field(
-        False, description="Weigh messages so that sums and means stay unbiased (`importance`; not gat, not `class`)."
+        False,
+        description="Weigh messages so that sums and means stay unbiased where no weight is 0 (`importance`; not gat, "
+        "not `class`).",
     )
     node_edge_budget: int | None = Field(
         None,

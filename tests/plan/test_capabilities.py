@@ -149,7 +149,6 @@ NO_EFFECT = [
     ("features.cache_ratio", {"features.home": "device", "features.cache_ratio": 0.5}, "holds all rows"),
     ("features.policy", {}, "no cache (cache_ratio 0 and no cache_bytes)"),
     ("features.policy", {"features.cache_ratio": 1.0}, "caches all rows"),
-    ("features.policy", {"batching": "cluster", "features.cache_ratio": 0.5}, "fetched once an epoch"),
     ("features.presample_epochs", {"features.cache_ratio": 0.5}, "features.policy: degree"),
     ("loader.threads", {"batching": "full"}, "batching: full"),
     ("loader.depth", {}, "loader.threads: 0"),
@@ -175,6 +174,11 @@ def test_with_neighbour_batching_and_gat_all_else_has_an_effect() -> None:
     parts = {"partition.method", "partition.parts", "partition.per_batch", "partition.passes"}
     assert idle == waiting | parts
     assert all(is_option(path) for path in idle)
+
+
+def test_a_policy_has_an_effect_with_clusters() -> None:
+    """A batch without a training node is not fetched, so that nodes differ in how often they are."""
+    assert without_effect("features.policy", having({"batching": "cluster", "features.cache_ratio": 0.5})) is None
 
 
 def test_a_toggle_that_does_nothing_is_skipped_in_the_plan(plan_of: PlanOf) -> None:
