@@ -16,7 +16,7 @@ from harness.plan.model import Plan
 from harness.spec.errors import InputError, Problem
 from harness.spec.options import Frozen
 
-PARTITION_VERSION = 2  # raise it when the same graph and request would give other parts, or another report
+PARTITION_VERSION = 3  # raise it when the same graph and request would give other parts, or another report
 
 
 class PartitionReport(Frozen):
@@ -36,7 +36,7 @@ class PartitionReport(Frozen):
     kept_by_chance: float  # edges, each counted once, that random parts keep in expectation
     kept_over_random: float  # edges inside parts over those expected by chance
     kept_sigmas: float  # their difference in standard deviations
-    reachable_sigmas: float | None  # the same of another, quick partitioner: only tried where kept_sigmas is small
+    reachable_sigmas: float | None  # the same of a second cut, of METIS by METIS: only where kept_sigmas is small
     balance: dict[str, float]  # of nodes, and of edges by their destination: the largest part over the mean
     seconds: float  # that the making took
 

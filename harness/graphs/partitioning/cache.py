@@ -64,7 +64,7 @@ def _make(graph: Graph, request: PartitionRequest) -> tuple[np.ndarray, Partitio
         started = time.perf_counter()  # it never looks at an edge; only the report does
     part = cut(simple, request.parts, request.method, request.seed, request.passes)
     seconds = time.perf_counter() - started
-    facts = facts_of(graph.indptr, graph.indices, simple, part, request.method, request.parts)
+    facts = facts_of(graph.indptr, graph.indices, simple, part, request.method, request.parts, request.seed)
     passes = request.passes if request.method == "fennel" else None
     named = {"method": request.method, "parts": request.parts, "passes": passes, "seed": request.seed}
     return part, PartitionReport(**named, **facts, seconds=seconds)

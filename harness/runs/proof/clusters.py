@@ -64,7 +64,7 @@ def _sizes(asked: Partition, counters: dict[str, Any]) -> Iterator[str]:
 
 
 def _against_chance(asked: Partition, partition: dict[str, Any]) -> Iterator[str]:
-    """Random parts keep what chance gives; the others more, where another partitioner can keep more."""
+    """Random parts keep what chance gives; the others more, where a second cut shows that they can."""
     sigmas, reachable = partition["kept_sigmas"], partition["reachable_sigmas"]
     over = f"{partition['kept_over_random']:.2f} times what random parts of the same sizes keep"
     if partition["kept_by_chance"] < FEW_EDGES:
