@@ -67,7 +67,7 @@ class BatchPlan(ABC):
 
         Args:
             prepare: called in the thread that made the batch, by several threads at once.
-            watch: sees which thread made which batch, and how far ahead.
+            watch: sees the pool, which thread made which batch, and how far ahead.
             around: entered by the thread while it makes and prepares a batch (a stream of the device's, say).
         """
         seen = watch or LoaderWatch()
@@ -83,7 +83,7 @@ class BatchPlan(ABC):
                 return batch, prepare(batch)
 
         makers = (partial(prepared, make) for make in self._makers(epoch))
-        with closing(prefetch(makers, threads, depth, seen.take)) as items:
+        with closing(prefetch(makers, threads, depth, seen)) as items:
             for item in items:
                 self._count(item[0])
                 yield item

@@ -151,15 +151,16 @@ class Trainer:
         return totals | {"loader": self._loader_counters()}
 
     def _loader_counters(self) -> dict[str, Any]:
-        watch, threads = self._loader_watch, self._loader.threads
+        watch = self._loader_watch
         found: dict[str, Any] = {
-            "threads": threads,
-            "depth": self._loader.depth,
+            "threads": watch.threads,
+            "threads_used": watch.threads_used,
+            "submitted": watch.submitted,
             "prepared": watch.made,
             "made_in_background": watch.made_in_background,
             "most_ahead": watch.most_ahead,
         }
-        if threads:
+        if self._loader.threads:
             found["wait_share"] = self._waited_s / self._epochs_s if self._epochs_s else 0.0
         return found
 

@@ -59,11 +59,35 @@ def test_at_most_depth_are_made_that_the_consumer_has_not_taken(threads: int, de
         return Item()
 
     bound = ahead_at_most(threads, depth)
-    for taken, _ in enumerate(prefetch([make] * 12, threads, depth, watch.take), start=1):
+    for taken, _ in enumerate(prefetch([make] * 12, threads, depth, watch), start=1):
         made = _settled(watch)
         assert made == (taken if threads == 0 else min(12, taken + bound))  # neither more ahead, nor fewer
     assert watch.most_ahead == bound == (max(depth, threads) if threads else 1)
     assert (watch.made, watch.made_in_background) == (12, 12 if threads else 0)
+    assert (watch.threads, watch.submitted) == ((threads, bound) if threads else (0, 0))
+    assert min(threads, 1) <= watch.threads_used <= threads
+
+
+@pytest.mark.parametrize(("items", "submitted"), [(0, 0), (1, 1), (2, 2), (9, 4)])
+def test_what_the_pool_has_at_first_depends_on_no_speed(items: int, submitted: int) -> None:
+    for _ in range(20):
+        watch = LoaderWatch()
+        assert list(prefetch([int] * items, 3, 4, watch)) == [0] * items
+        assert (watch.threads, watch.submitted) == (3, submitted)
+
+
+def test_threads_are_counted_by_epoch() -> None:
+    """Each epoch has a pool of its own: the threads of two epochs are no more than those of one."""
+    watch, gate = LoaderWatch(), threading.Barrier(2)
+
+    def make() -> None:
+        watch.make()
+        gate.wait(10)  # neither goes on before the other thread has an item too
+
+    for _ in range(3):
+        watch.begin()
+        assert len(list(prefetch([make] * 6, 2, 2, watch))) == 6
+    assert watch.threads_used == 2
 
 
 @pytest.mark.parametrize(("threads", "depth"), [(0, 2), (1, 1), (1, 3), (2, 2), (4, 2)])

@@ -36,14 +36,14 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield prepare(section, "graph", ".")
 
 
-def _run(graph: Path, **options) -> None:
+def _run(graph: Path, batch_size: int = 64, **options) -> None:
     threads = torch.get_num_threads()
     try:
         execute(
             RunRequest(
                 run_id="r", cell_id="c", purpose="quality", seed=0, model=Model(conv="sage", hidden=8, layers=2),
-                training=Training(epochs=1, batch_size=64), graph_path=str(graph), spec_dir=str(graph), device="cpu",
-                options=Options.model_validate({"sampling": {"fanout": [4, 3]}, **options}), threads=1,
+                training=Training(epochs=1, batch_size=batch_size), graph_path=str(graph), spec_dir=str(graph),
+                options=Options.model_validate({"sampling": {"fanout": [4, 3]}, **options}), threads=1, device="cpu",
             ),
             lambda phase: None,
         )  # fmt: skip
@@ -127,16 +127,35 @@ def test_a_loader_without_threads(graph, monkeypatch):
 
 
 def test_a_loader_that_runs_too_far_ahead(graph, monkeypatch):
-    def all_at_once(makers, threads, depth, taken):
+    def all_at_once(makers, threads, depth, watch):
         with ThreadPoolExecutor(threads) as pool:
             items = [pool.submit(make).result() for make in makers]
         for item in items:
-            taken()
+            watch.take()
             yield item
 
     monkeypatch.setattr(epochs, "prefetch", all_at_once)
     with pytest.raises(ToggleNotProven, match="at most 2 batches ahead, but there were 3"):
         _run(graph, loader={"threads": 1, "depth": 2})
+
+
+@pytest.mark.parametrize(
+    ("threads", "depth", "named"),
+    [
+        (1, 8, r"loader\.threads is 4, but the run had 1"),
+        (4, 1, r"loader\.depth is 8: 8 batches are begun"),
+        (1, 1, r"loader\.threads is 4.*loader\.depth is 8"),
+    ],
+)
+def test_a_loader_of_another_size(graph, monkeypatch, threads, depth, named):
+    asked = {"loader": {"threads": 4, "depth": 8}}
+    _run(graph, batch_size=15, **asked)
+    prefetch = epochs.prefetch
+    monkeypatch.setattr(
+        epochs, "prefetch", lambda makers, t=0, d=2, *rest: prefetch(makers, min(t, threads), min(d, depth), *rest)
+    )
+    with pytest.raises(ToggleNotProven, match=named):
+        _run(graph, batch_size=15, **asked)
 
 
 BUDGET = 100_000

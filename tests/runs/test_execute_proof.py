@@ -31,7 +31,7 @@ def _counters(**changes: Any) -> dict[str, Any]:
         "train_nodes": 40,
         "targets": 120,
         "seeds_once": True,
-        "loader": {"threads": 0, "depth": 2, "made_in_background": 0, "most_ahead": 0},
+        "loader": {"threads": 0, "threads_used": 0, "submitted": 0, "made_in_background": 0, "most_ahead": 0},
         "nodes": 700,
         "feature_home": "host",
         "feature_device": "cpu",
@@ -42,6 +42,7 @@ def _counters(**changes: Any) -> dict[str, Any]:
         "num_nodes": 100,
         "epochs": 3,
         "batches": 9,
+        "batches_per_epoch": 3,
         "aggregation_calls": {"scatter": 18},
         "aggregation_dtype": ["float32", "float32"],
         "linear_dtype": ["float32"],
@@ -52,7 +53,7 @@ def _counters(**changes: Any) -> dict[str, Any]:
     }
 
 
-LOADED = {"threads": 1, "depth": 2, "prepared": 9, "made_in_background": 9, "most_ahead": 2}
+LOADED = {"threads": 1, "threads_used": 1, "submitted": 2, "prepared": 9, "made_in_background": 9, "most_ahead": 2}
 
 
 def _options(**changes: Any) -> Options:
@@ -81,8 +82,14 @@ def test_a_run_as_asked_is_proven():
         ({}, {"targets": 119}, "119 seeds in 3 epochs of 40 training nodes"),
         ({"sampling": {"node_edge_budget": 9}}, {}, "node_edge_budget is 9, but the run had none"),
         ({"loader": {"threads": 1}}, {}, "loader.threads is 1, but the run had 0"),
-        ({"loader": {"depth": 3}}, {}, "loader.depth is 3, but the run had 2"),
-        ({}, {"loader": LOADED | {"threads": 0}}, "threads is 0, but 9 of 9 batches were made on another thread"),
+        ({"loader": {"threads": 1, "depth": 3}}, {"loader": LOADED}, "3 batches are begun before .* there were 2"),
+        ({"loader": {"threads": 1}}, {"loader": LOADED | {"submitted": 1}}, "2 batches are begun before"),
+        ({"loader": {"threads": 1}}, {"loader": LOADED | {"threads_used": 2}}, "2 threads made the batches"),
+        (
+            {},
+            {"loader": LOADED | {"threads": 0, "submitted": 0}},
+            "threads is 0, but 9 of 9 batches were made on another thread",
+        ),
         ({"loader": {"threads": 1}}, {"loader": LOADED | {"made_in_background": 8}}, "but 8 of 9 batches"),
         ({"loader": {"threads": 1}}, {"loader": LOADED | {"most_ahead": 3}}, "at most 2 batches ahead"),
         ({"sampling": {"method": "fixed"}}, {}, "sampling.method"),
@@ -114,7 +121,10 @@ def test_an_option_that_did_nothing_is_named(options, counters, names):
 
 def test_a_loader_and_a_gpu_as_asked_are_proven():
     prove(_options(loader={"threads": 1}), SAGE, _counters(loader=LOADED))
-    prove(_options(loader={"threads": 4}), SAGE, _counters(loader=LOADED | {"threads": 4, "most_ahead": 4}))
+    four = LOADED | {"threads": 4, "most_ahead": 4}  # more than the 3 batches of an epoch, of which each begins
+    prove(_options(loader={"threads": 4}), SAGE, _counters(loader=four | {"submitted": 3}))
+    unknown = _counters(loader=four | {"submitted": 4}, batches_per_epoch=None)
+    prove(_options(loader={"threads": 4}), SAGE, unknown)
     prove(_options(sampling={"backend": "torch"}), SAGE, _counters(sampling_backend="torch on cuda:0"))
 
 
