@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from harness.graphs.faults import data_fault
 from harness.spec.places import candidates
 
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # the last: a limit on the size of files
 CLOSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
@@ -31,3 +33,32 @@ def find_file(name: str, spec_dir: Path, key: str) -> Path:
 def is_disk_fault(error: BaseException) -> bool:
     """The disk is full or may not be written: a fault of the place, not of the data."""
     return isinstance(error, OSError) and error.errno in FULL | CLOSED
+
+
+@contextmanager
+def clear_disk_messages(folder: Path) -> Iterator[None]:
+    """A full or read-only disk is a fault of the environment that a person can mend: say how.
+
+    Args:
+        folder: in the cache, that is written to.
+
+    Raises:
+        InputError: in place of an OSError of that kind.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL:
+            full = "the disk is full" if error.errno != errno.EFBIG else f"the disk takes no more ({error.strerror})"
+            raise data_fault(
+                folder,
+                "HARNESS_CACHE",
+                f"{full}; free space there, or set HARNESS_CACHE to a folder on another disk",
+            ) from error
+        if error.errno in CLOSED:
+            raise data_fault(
+                error.filename or folder,
+                "HARNESS_CACHE",
+                f"cannot be used ({error.strerror}); grant access, or set HARNESS_CACHE to a folder you may write to",
+            ) from error
+        raise

@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 from harness.graphs.checks import check_edges, check_labels, check_size
 from harness.graphs.csr import build_csr
 from harness.graphs.faults import data_fault
-from harness.graphs.folders import CLOSED, FULL, find_file
+from harness.graphs.folders import clear_disk_messages, find_file
 from harness.graphs.graph import BUILDER_VERSION
 from harness.graphs.raw import RawGraph, SplitNodes
 from harness.graphs.sources import read_source
@@ -53,7 +53,7 @@ def prepare(dataset: Dataset, dataset_id: str, spec_dir: Path | str, progress: P
     """
     say = progress or (lambda line: None)
     folder = prepared_path(dataset_id)
-    with _clear_messages(folder):
+    with clear_disk_messages(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _lock(folder, say):
             if _is_current(folder, say):
@@ -143,27 +143,6 @@ def _lock(folder: Path, say: Progress) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-@contextmanager
-def _clear_messages(folder: Path) -> Iterator[None]:
-    """A full or read-only disk is a fault of the environment that a person can mend: say how."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in FULL:
-            raise data_fault(
-                folder,
-                "HARNESS_CACHE",
-                "the disk is full; free space there, or set HARNESS_CACHE to a folder on another disk",
-            ) from error
-        if error.errno in CLOSED:
-            raise data_fault(
-                error.filename or folder,
-                "HARNESS_CACHE",
-                f"cannot be used ({error.strerror}); grant access, or set HARNESS_CACHE to a folder you may write to",
-            ) from error
-        raise
 
 
 def _enough_space(folder: Path, needed: int) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -184,3 +188,41 @@ def test_a_method_is_charged_what_it_needs(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(module, "undirected", moves(1.0, module.undirected))
     monkeypatch.setattr(module, "cut", moves(10.0, module.cut))
     assert cached_partition(graph_of(*communities(4, 30)), 8, method, 0, tmp_path)[1]["seconds"] == seconds
+
+
+@contextmanager
+def _largest_file(size: int) -> Iterator[None]:
+    """A real refusal of the kernel to write on, as a full disk gives it; Python ignores the signal."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("refused", ["npz", "json"])
+def test_a_disk_that_takes_no_more_is_said_and_no_half_file_stays(tmp_path: Path, refused: str) -> None:
+    graph = graph_of(*communities(2, 10))
+    cached_partition(graph, 2, "random", 1, tmp_path)
+    whole = {path.suffix: path.stat().st_size for path in tmp_path.iterdir()}
+    assert whole[".npz"] < whole[".json"] - 9  # so that the parts are written where the report is refused
+    with (
+        _largest_file(whole[f".{refused}"] - 9),
+        pytest.raises(InputError, match=r"takes no more.*free space there, or set HARNESS_CACHE"),
+    ):
+        cached_partition(graph, 2, "random", 0, tmp_path)
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".lock", ".lock", ".npz"]
+    assert not cached_partition(graph, 2, "random", 0, tmp_path)[1]["cached"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES])
+def test_a_full_or_closed_cache_is_named(tmp_path: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(number, "refused", str(tmp_path))
+
+    monkeypatch.setattr(module.np, "savez", refused)
+    says = "disk is full" if number == errno.ENOSPC else "grant access"
+    with pytest.raises(InputError, match=rf"{tmp_path.name}.*{says}.*HARNESS_CACHE"):
+        cached_partition(graph_of(*communities(2, 10)), 2, "random", 0, tmp_path)
+    assert {path.suffix for path in tmp_path.iterdir()} == {".lock"}

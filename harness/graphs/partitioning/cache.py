@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 from filelock import FileLock
 
 from harness.graphs.csr import check_csr
+from harness.graphs.folders import clear_disk_messages
 from harness.graphs.graph import Graph
 from harness.graphs.partitioning.methods import check_request, cut
 from harness.graphs.partitioning.report import facts_of
@@ -35,14 +38,13 @@ def cached_partition(
         over the mean, 1.0 where there is nothing to balance), and ``cached``: whether it was made earlier.
 
     Raises:
-        ValueError: as `partition`. InputError: a file in the cache cannot be read.
+        ValueError: as `partition`. InputError: a file in the cache cannot be read, or there is no space for one.
     """
     check_request(parts, method, passes)
     structure = graph.meta.structure or structure_hash(graph.indptr, graph.indices)
     request = PartitionRequest(method, parts, passes, seed)
     path = request.path(structure, Path(cache_dir))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_suffix(".lock")):
+    with clear_disk_messages(path.parent), _locked(path):
         report = read_report(path)
         cached = report is not None and path.exists()
         if report is None or not path.exists():
@@ -79,7 +81,19 @@ def _compile(request: PartitionRequest) -> None:
 def _write(path: Path, part: np.ndarray, report: PartitionReport) -> None:
     """Under another name first, and the report last: a partition is either whole or not there."""
     unfinished = path.with_suffix(".tmp")
-    with unfinished.open("wb") as file:
-        np.savez(file, part=part.astype(np.int32))
-    os.replace(unfinished, path)
-    write_atomically(path.with_suffix(".json"), report.model_dump_json(indent=1) + "\n")
+    try:
+        with unfinished.open("wb") as file:
+            np.savez(file, part=part.astype(np.int32))
+        os.replace(unfinished, path)
+        write_atomically(path.with_suffix(".json"), report.model_dump_json(indent=1) + "\n")
+    except BaseException:
+        for half in (unfinished, path):
+            half.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_suffix(".lock")):
+        yield
