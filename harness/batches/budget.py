@@ -38,10 +38,12 @@ class BudgetedEpoch:
     """One epoch's seeds, divided into batches within a budget.
 
     Batch i begins where batch i-1 ends, and takes a number of seeds such that its subgraph is within the budget
-    and that of the next larger number is not (`next_tried`), or no seed is left. A single seed always is a batch.
+    and that of the next larger number is not (`next_tried`), or no seed is left. A single seed always is a batch, and
+    one that is above the budget closes its batch at once: the next number of seeds is not tried.
     A batch nearly always grows with its seeds, but not strictly, since a node drawn for one seed may be another; where
     several numbers close a batch, the search decides, which starts from the batch before. So the division depends on
-    the seeds and the samples alone, whoever asks for which batch first.
+    the seeds and the samples alone, whoever asks for which batch first. The search samples a batch some two or three
+    times; it runs when batches are asked for, so that it is part of an epoch's time.
 
     Args:
         seeds: in the epoch's order, int64, ``[n]``.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,17 +17,8 @@ from harness.batches.observed.batch_sizes import BatchSizes
 from harness.batches.observed.first_draws import FirstDraws
 from harness.batches.observed.resampled import resampled
 from harness.batches.randomness import SEED_ORDER, permutation
+from harness.batches.sampler import Sampler
 from harness.graphs.graph import Graph
-
-
-class Sampler(Protocol):
-    """`NeighborSampler`, or one that draws the same elsewhere."""
-
-    fanout: tuple[int, ...]
-    method: str
-
-    def sample(self, seeds: np.ndarray, epoch: int = 0, batch: int = 0) -> Batch:
-        """One batch; from any thread."""
 
 
 class NeighborBatches(BatchPlan):
@@ -69,6 +61,7 @@ class NeighborBatches(BatchPlan):
         self._rows, self._edges = np.zeros(hops, np.int64), np.zeros(hops, np.int64)
         self._first = FirstDraws(graph, sampler.method, sampler.fanout, weights)
         self._sizes = BatchSizes(node_edge_budget)
+        self._samplings, self._counting = 0, threading.Lock()
 
     def batch(self, epoch: int, index: int) -> Batch:
         if self._budget is not None:
@@ -85,9 +78,13 @@ class NeighborBatches(BatchPlan):
 
     def _divided(self, epoch: int) -> BudgetedEpoch:
         assert self._budget is not None
-        return BudgetedEpoch(
-            self._seeds(epoch), lambda seeds, index: self._sampler.sample(seeds, epoch, index), self._budget
-        )
+
+        def sample(seeds: np.ndarray, index: int) -> Batch:
+            with self._counting:
+                self._samplings += 1
+            return self._sampler.sample(seeds, epoch, index)
+
+        return BudgetedEpoch(self._seeds(epoch), sample, self._budget)
 
     def _count(self, batch: Batch) -> None:
         self._batches += 1
@@ -101,6 +98,7 @@ class NeighborBatches(BatchPlan):
     def counters(self) -> dict[str, Any]:
         """``batching, method, fanout`` (asked), ``fanout_mean`` (neighbours drawn per node, each hop),
         ``batches_per_epoch`` (None with a budget), ``train_nodes``, and totals so far: ``batches, nodes, edges``.
+        With a budget also ``samplings``: what finding the batches' ends took, and making them, replays among them.
 
         Besides what was observed: see `FirstDraws`, `resampled`, `sampled_by`, and `BatchSizes`."""
         return {
@@ -115,6 +113,7 @@ class NeighborBatches(BatchPlan):
             "batches": self._batches,
             "nodes": self._nodes,
             "edges": int(self._edges.sum()),
+            **({} if self._budget is None else {"samplings": self._samplings}),
             **self._first.counters(),
             **self._sizes.counters(self._train, self._sampler.sample),
         }

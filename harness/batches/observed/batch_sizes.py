@@ -27,6 +27,7 @@ class BatchSizes:
         self._most = 0
         self._epoch: int | None = None
         self._first: list[np.ndarray] = []  # seeds of the first epoch, batch by batch
+        self._closed: list[bool] = []  # by the budget: not those of one seed above it, which close whatever comes next
 
     def count(self, batch: Batch) -> None:
         """Add a batch; its seeds are its first nodes."""
@@ -36,13 +37,14 @@ class BatchSizes:
         self._fewest, self._most = min(self._fewest or seeds, seeds), max(self._most, seeds)
         self._node_edges += size
         self._largest = max(self._largest, size)
-        if self._budget is not None and size > self._budget:
-            self._alone += seeds == 1
-            self._above += seeds > 1
+        above = self._budget is not None and size > self._budget
+        self._alone += above and seeds == 1
+        self._above += above and seeds > 1
         if self._epoch is None:
             self._epoch = batch.epoch
         if batch.epoch == self._epoch:
             self._first.append(batch.nodes[:seeds].copy())
+            self._closed.append(not above or seeds > 1)
 
     def counters(self, train: np.ndarray, sample: Callable[[np.ndarray, int, int], Batch]) -> dict[str, Any]:
         """``node_edges`` (mean, max), ``seeds_per_batch`` (min, mean, max), ``seeds_once``: whether the first epoch's
@@ -51,7 +53,8 @@ class BatchSizes:
         With a budget also ``node_edge_budget``, ``over_budget`` (batches of a single seed that is above it),
         ``above_budget`` (batches of several that are, which must be none), and ``closings``: of the first batches, how
         many were ``checked`` by sampling them with the next larger number of seeds, and how many of these closed
-        ``early``, i.e. would have been within the budget with it.
+        ``early``, i.e. would have been within the budget with it. A batch of one seed above the budget is not among
+        them: it closes without a look at the next one, though another draw with two seeds may be smaller.
 
         Args:
             train: training nodes.
@@ -75,11 +78,13 @@ class BatchSizes:
         }
 
     def _closings(self, sample: Callable[[np.ndarray, int, int], Batch], budget: int) -> dict[str, int]:
-        checked = early = start = 0
+        checked = early = 0
         order = np.concatenate([np.zeros(0, np.int64), *self._first])
-        for index, seeds in enumerate(self._first[: min(_CLOSINGS, len(self._first) - 1)]):
-            more = next_tried(len(seeds), len(order) - start)
+        starts = np.cumsum([0, *(len(seeds) for seeds in self._first)])
+        by_budget = [index for index in range(len(self._first) - 1) if self._closed[index]]
+        for index in by_budget[:_CLOSINGS]:
+            start = starts[index]
+            more = next_tried(len(self._first[index]), len(order) - start)
             checked += 1
             early += node_edges(sample(order[start : start + more], self._epoch or 0, index)) <= budget
-            start += len(seeds)
         return {"checked": checked, "early": early}

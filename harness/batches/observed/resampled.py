@@ -1,31 +1,27 @@
-"""The same seeds asked for again in another epoch: does the sampler that served the training draw anew?"""
+"""The same seeds asked for again in another epoch, and as another batch: does the sampler draw anew?"""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from harness.batches.batch import Batch
+from harness.batches.observed.by_weight import draws_by_weight
 from harness.batches.observed.first_draws import FirstDraws
-from harness.batches.observed.unlike_uniform import inclusion, ranges
+from harness.batches.observed.rows import Rows, rows_of
+from harness.batches.sampler import Sampler
 from harness.graphs.graph import Graph
 
 _SEEDS = 64
-_EDGES = 200_000  # of adjacency lists looked at a hop, to tell how much chance there was
-
-
-class _Sampler(Protocol):
-    fanout: tuple[int, ...]
-    method: str
-
-    def sample(self, seeds: np.ndarray, epoch: int = 0, batch: int = 0) -> Batch: ...
+_EDGES = 100_000  # of adjacency lists looked at a hop, to tell how much chance there was
+_PAIRS = 16  # of simulated samples by weight
+_DOUBT = 20.7  # -log of the probability, 1e-9, that the simulation makes chance of what is certain
 
 
 def resampled(
-    graph: Graph, sampler: _Sampler, train: np.ndarray, first: FirstDraws, weights: np.ndarray | None
+    graph: Graph, sampler: Sampler, train: np.ndarray, first: FirstDraws, weights: np.ndarray | None
 ) -> dict[str, Any]:
-    """Sample some training nodes in two epochs, once as each of two batches.
+    """Sample some training nodes as one batch of two epochs, and as two batches of one epoch.
 
     Args:
         train: training nodes; those with more neighbours than the fan-out are taken first.
@@ -33,20 +29,26 @@ def resampled(
         weights: of importance sampling.
 
     Returns:
-        ``equal``: whether both samples are. ``choices``: at least so many bits of chance were in each, i.e. two
-        samples drawn anew are equal with a probability of at most ``2 ** -choices``. It is 0 where the graph has
-        repeated edges, since another draw can give the same neighbour.
+        ``equal``: whether the samples are, in the two ``epochs`` and as the two ``batches``. ``choices``: at least so
+        many bits of chance were in each, i.e. two samples drawn anew are equal with a probability of at most
+        ``2 ** -choices``. It is 0 where the graph has repeated edges, since another draw can give the same neighbour.
     """
     fanout = sampler.fanout[0]
     richer = train[first.choosable(train) > first.due(train, fanout)]
     seeds = (richer if len(richer) else train)[:_SEEDS]
-    one, two = (sampler.sample(seeds, epoch, index) for epoch, index in ((1, 0), (2, 1)))
+    one, later, beside = (sampler.sample(seeds, epoch, index) for epoch, index in ((1, 0), (2, 0), (1, 1)))
     bits, start = 0.0, 0
     for width, block in zip(sampler.fanout, reversed(one.blocks), strict=True):
         nodes, start = one.nodes[start : block.num_dst], block.num_dst
         if graph.meta.duplicate_edges == 0:
             bits += _bits(graph, sampler.method, nodes, first.choosable(nodes), first.due(nodes, width), weights)
-    return {"choices": int(bits), "equal": np.array_equal(one.edges(), two.edges())}
+    return {
+        "choices": int(bits),
+        "equal": {
+            "epochs": np.array_equal(one.edges(), later.edges()),
+            "batches": np.array_equal(one.edges(), beside.edges()),
+        },
+    }
 
 
 def _bits(
@@ -61,27 +63,34 @@ def _bits(
     choosing = choosable > due
     if method in ("uniform", "fixed", "degree-stratified"):
         return float(np.count_nonzero(choosing))  # C(d, k) >= 2 samples each
-    degree = np.asarray(graph.indptr[nodes + 1] - graph.indptr[nodes], dtype=np.int64)
-    choosing &= degree <= _EDGES // 4  # no hub is all that is read
-    chosen = np.flatnonzero(choosing & (np.cumsum(degree * choosing) <= _EDGES))
-    row = np.repeat(np.arange(len(chosen)), degree[chosen])
-    near = np.asarray(graph.indices[ranges(graph.indptr[nodes[chosen]], degree[chosen])], dtype=np.int64)
+    rows = rows_of(graph, nodes, choosing, _EDGES)
     if weights is None:
-        return _disjoint_rows(near, degree[chosen])
-    drawable = weights[near] > 0
-    row, near = row[drawable], near[drawable]
-    share = inclusion(weights[near], row, due[chosen])
-    same = np.ones(len(chosen))  # of two samples, that they agree on the neighbour they agree on least
-    np.minimum.at(same, row, share**2 + (1.0 - share) ** 2)
-    return float(-np.log2(same).sum())
+        return _disjoint_rows(rows)
+    return _bits_by_weight(weights[rows.near], rows.row, due[rows.chosen])
 
 
-def _disjoint_rows(near: np.ndarray, degree: np.ndarray) -> float:
+def _bits_by_weight(weight: np.ndarray, row: np.ndarray, count: np.ndarray) -> float:
+    """Where rows differ between two samples with probabilities q, all agree with one of prod(1 - q) <= exp(-sum q).
+
+    The sum is the mean number of rows that differ. It is estimated from simulated pairs of samples, and what these
+    can be too high by is taken off: by Chernoff's bound a sum of independent rows reaches D with a probability
+    below exp(-c) where its mean is below D - sqrt(2 c D).
+    """
+    row, weight = row[weight > 0], weight[weight > 0]
+    samples = [drawn for drawn, _ in draws_by_weight(weight, row, count, 2 * _PAIRS)]
+    differ = 0
+    for one, two in zip(samples[::2], samples[1::2], strict=True):
+        differ += np.count_nonzero(np.bincount(row, one != two, len(count)))
+    sure = max(0.0, differ - (2.0 * _DOUBT * differ) ** 0.5) / _PAIRS
+    return float(sure / np.log(2.0))
+
+
+def _disjoint_rows(rows: Rows) -> float:
     """Rows without a neighbour in common, taken greedily: those that share variates (labor) may all fall alike."""
     seen: set[int] = set()
-    rows = 0
-    for own in np.split(near, np.cumsum(degree)[:-1]) if len(degree) else []:
-        if seen.isdisjoint(neighbours := own.tolist()):
-            rows += 1
+    found = 0
+    for own in np.split(rows.near, np.flatnonzero(np.diff(rows.row)) + 1):
+        if len(own) and seen.isdisjoint(neighbours := own.tolist()):
+            found += 1
             seen.update(neighbours)
-    return float(rows)
+    return float(found)

@@ -1,50 +1,49 @@
 """Statistics of draws that tell a sampling method from independent uniform draws.
 
 The first two add up, over rows (nodes whose neighbours were drawn), what was found, what independent uniform draws
-without replacement give in the mean and by standard deviation, and likewise what the method itself should give. A row's
-number of draws is taken as it was found. Rows are added until a method that differs would stand out. The third,
-`SharedOrder`, is no matter of chance.
+without replacement give in the mean, and how far chance can take them from it. A row's number of draws is taken as it
+was found. Where there are weights, the same is known of draws by weight, and rows are added until these would stand
+out, or `_LOOKS` hops of batches were looked at; in all other cases so many are. `SharedOrder` is no matter of chance.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from harness.batches.observed.by_weight import draws_by_weight
+from harness.batches.observed.rows import ranges, rows_of
 from harness.graphs.graph import Graph
 
-BY_CHANCE = 6.0  # standard deviations that are not passed by chance: a probability of 1e-9
+BY_CHANCE = 1e-9  # probability that chance passes a margin
 _EDGES_AT_ONCE = 50_000  # of adjacency lists read a batch and hop
 _COMPARISONS = 200_000  # of neighbours, written down a batch and hop
 _ENOUGH = 1000
 _LOOKS = 12  # batches and hops looked at, at most
-_NEWTON_STEPS = 12
+_SIMULATED = 8  # samples by weight
 
 
-def inclusion(weight: np.ndarray, row: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """About how likely each neighbour is among ``count`` drawn of its row, by weight without replacement.
+def margin(variance: float, largest: float) -> float:
+    """How far a sum is taken from its mean with a probability of at most `BY_CHANCE`, to either side.
 
-    Exponential clocks of rate w, stopped at the time t when ``count`` are expected to have rung: ``1 - exp(-w t)``
-    with a sum of ``count`` over the row (Hajek 1964). The sum is concave in t: Newton's steps from 0 come from below.
-
-    Args:
-        weight: positive, float64, ``[edges]``. row: of each edge, int64. count: of each row, below its edges, or 0.
+    Bernstein's inequality: a sum of independent terms, none further than ``largest`` from its mean, passes t with a
+    probability of at most ``2 exp(-t**2 / (2 (variance + largest t / 3)))``. Set equal to 1e-9 = 2 exp(-c), c = 21.4,
+    and solved for t. That is 6.5 standard deviations where there are many terms; where there are few or skewed ones,
+    such as a hub among a thousand leaves, ``2 c / 3 = 14.3`` times the largest term counts more. A hop's rows
+    are found by the hop before, so that the terms are those of a martingale; Freedman (1975) gives it the same bound.
     """
-    rows = len(count)
-    rate = weight / np.maximum(np.bincount(row, weight, rows), np.finfo(np.float64).tiny)[row]
-    time: np.ndarray = np.zeros(rows)
-    for _ in range(_NEWTON_STEPS):
-        silent = np.exp(-rate * time[row])
-        short = count - np.bincount(row, 1.0 - silent, rows)
-        time += short / np.maximum(np.bincount(row, rate * silent, rows), np.finfo(np.float64).tiny)
-    return 1.0 - np.exp(-rate * time[row])
+    c = math.log(2.0 / BY_CHANCE)
+    linear = c * largest / 3.0
+    return linear + math.sqrt(linear**2 + 2.0 * c * variance)
 
 
 class _Statistic:
     """Sums of what was found and what was to be expected."""
 
     def __init__(self, graph: Graph, weights: np.ndarray | None = None) -> None:
-        self._indptr, self._indices, self._weights = graph.indptr, graph.indices, weights
-        self._found = self._uniform = self._variance = self._expected = self._expected_variance = 0.0
+        self._graph, self._weights = graph, weights
+        self._found = self._uniform = self._variance = self._expected = self._expected_variance = self._largest = 0.0
         self._looks = 0
 
     def look(self, nodes: np.ndarray, counts: np.ndarray, drawn: np.ndarray) -> None:
@@ -57,18 +56,15 @@ class _Statistic:
         if self._looks >= _LOOKS or self._enough():
             return
         self._looks += 1
-        degree = np.asarray(self._indptr[nodes + 1] - self._indptr[nodes], dtype=np.int64)
-        choosing = (counts > 0) & (degree > counts) & (degree <= _EDGES_AT_ONCE // 4)  # no hub is all that is read
-        chosen = np.flatnonzero(choosing & (np.cumsum(degree * choosing) <= _EDGES_AT_ONCE))
-        if len(chosen):
-            row = np.repeat(np.arange(len(chosen)), degree[chosen])
-            near = np.asarray(self._indices[ranges(self._indptr[nodes[chosen]], degree[chosen])], dtype=np.int64)
-            first = (np.cumsum(counts) - counts)[chosen]
-            found_row = np.repeat(np.arange(len(chosen)), counts[chosen])
-            self._add(row, near, counts[chosen], found_row, drawn[ranges(first, counts[chosen])])
+        degree = np.asarray(self._graph.indptr[nodes + 1] - self._graph.indptr[nodes], dtype=np.int64)
+        rows = rows_of(self._graph, nodes, (counts > 0) & (degree > counts), _EDGES_AT_ONCE)
+        if len(rows.chosen):
+            count = counts[rows.chosen]
+            first = (np.cumsum(counts) - counts)[rows.chosen]
+            self._add(rows.row, rows.near, count, np.repeat(np.arange(len(count)), count), drawn[ranges(first, count)])
 
     def _enough(self) -> bool:
-        return would_stand_out(self.counters(), 2 * BY_CHANCE)
+        return would_stand_out(self.counters(), 2.0)
 
     def _add(
         self, row: np.ndarray, near: np.ndarray, count: np.ndarray, found_row: np.ndarray, drawn: np.ndarray
@@ -77,21 +73,21 @@ class _Statistic:
         raise NotImplementedError
 
     def counters(self) -> dict[str, float]:
-        """``found``; ``uniform`` and ``sd``, of independent uniform draws; ``expected`` and ``expected_sd``, of the
-        method that is held against them."""
+        """``found``; ``uniform``, the mean of independent uniform draws, and the ``margin`` around it; ``expected`` and
+        ``expected_margin``, likewise of the method that is held against them."""
         return {
             "found": self._found,
             "uniform": self._uniform,
-            "sd": self._variance**0.5,
+            "margin": margin(self._variance, self._largest),
             "expected": self._expected,
-            "expected_sd": self._expected_variance**0.5,
+            "expected_margin": margin(self._expected_variance, self._largest),
         }
 
 
-def would_stand_out(statistic: dict[str, float], by: float = BY_CHANCE) -> bool:
-    """Whether these rows can tell the method from independent uniform draws, both ``by`` standard deviations apart."""
+def would_stand_out(statistic: dict[str, float], by: float = 1.0) -> bool:
+    """Whether these rows can tell the method from independent uniform draws, both ``by`` margins apart."""
     apart = abs(statistic["expected"] - statistic["uniform"])
-    return apart > by * (statistic["sd"] + statistic["expected_sd"])
+    return apart > by * (statistic["margin"] + statistic["expected_margin"])
 
 
 class WeightRanks(_Statistic):
@@ -108,7 +104,7 @@ class WeightRanks(_Statistic):
         self, row: np.ndarray, near: np.ndarray, count: np.ndarray, found_row: np.ndarray, drawn: np.ndarray
     ) -> None:
         if self._weights is None:
-            weight = np.asarray(self._indptr[near + 1] - self._indptr[near], dtype=np.float64)
+            weight = np.asarray(self._graph.indptr[near + 1] - self._graph.indptr[near], dtype=np.float64)
         else:
             weight = self._weights[near]
             row, near, weight = (a[weight > 0] for a in (row, near, weight))
@@ -119,12 +115,17 @@ class WeightRanks(_Statistic):
         score = _rank_scores(row, weight, size)
         squares = np.bincount(row, score**2, len(count))[choosing]
         k, m = count[choosing], size[choosing]
-        self._variance += float((k * (1 - k / m) * squares / (m - 1)).sum())
+        # A row's sum is that of k scores drawn without replacement, and, as all add up to 0, less that of the others.
+        # Hoeffding (1963, theorem 4): it is no more spread than with replacement; so take the fewer, with replacement.
+        self._variance += float((np.minimum(k, m - k) * squares / m).sum())
+        self._largest = max(self._largest, float(np.abs(score).max(initial=0.0)))
         self._found += float(_score_of(row, near, score, found_row, drawn)[choosing[found_row]].sum())
         if self._weights is not None:
-            share = inclusion(weight, row, count * choosing)
+            by_weight = draws_by_weight(weight, row, count * choosing, _SIMULATED)
+            share = np.mean([taken for taken, _ in by_weight], axis=0)
             self._expected += float((share * score).sum())
-            self._expected_variance += float((share * (1 - share) * score**2).sum())
+            spread = share * (1 - share) * _SIMULATED / (_SIMULATED - 1)  # unbiased for the variance of a draw
+            self._expected_variance += float((spread * score**2).sum())
 
 
 class DistinctSources(_Statistic):
@@ -142,7 +143,10 @@ class DistinctSources(_Statistic):
         apart = -np.expm1(np.bincount(at, np.log1p(-share), len(sources)))
         self._found += len(np.unique(drawn))
         self._uniform += float(apart.sum())
-        self._variance += float((apart * (1 - apart)).sum())  # draws of one row exclude each other: an upper bound
+        # whether sources are found is negatively associated, for draws of one row exclude each other: Bernstein's
+        # inequality holds as for independent sources (Dubhashi and Ranjan 1998, "Balls and bins")
+        self._variance += float((apart * (1 - apart)).sum())
+        self._largest = 1.0
         self._expected = self._uniform
 
 
@@ -167,7 +171,7 @@ class SharedOrder(_Statistic):
         pairs = count * (degree - count)
         few = pairs <= _COMPARISONS // 100  # so that no hub is all that is looked at
         chosen = few & (np.cumsum(pairs * few) <= _COMPARISONS)
-        ends, found_ends, width = np.cumsum(degree), np.cumsum(count), len(self._indptr)
+        ends, found_ends, width = np.cumsum(degree), np.cumsum(count), len(self._graph.indptr)
         order = [np.zeros(0, np.int64)]
         for i in np.flatnonzero(chosen):
             first = drawn[found_ends[i] - count[i] : found_ends[i]]
@@ -181,12 +185,6 @@ class SharedOrder(_Statistic):
     def counters(self) -> dict[str, float]:
         """Pairs of sources on which two rows or more ``agreed``, and those on which they ``contradicted``."""
         return {"agreed": self._agreed, "contradicted": self._contradicted}
-
-
-def ranges(first: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """``first[i], first[i] + 1, …``, ``count[i]`` of them, one range after the other, int64."""
-    before = np.cumsum(count) - count
-    return np.repeat(np.asarray(first, dtype=np.int64) - before, count) + np.arange(int(np.sum(count)))
 
 
 def _rank_scores(row: np.ndarray, weight: np.ndarray, size: np.ndarray) -> np.ndarray:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from harness.batches.neighbors import NeighborBatches, Sampler
+from harness.batches.neighbors import NeighborBatches
+from harness.batches.sampler import Sampler
 from harness.batches.sampling.importance_weights import importance_weights
 from harness.batches.sampling.numba_sampler import NeighborSampler
 from harness.batches.sampling.torch_sampler import TorchNeighborSampler

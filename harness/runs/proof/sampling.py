@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from harness.batches.observed.unlike_uniform import BY_CHANCE, would_stand_out
+from harness.batches.observed.unlike_uniform import would_stand_out
 from harness.runs.proof.equal import equal
 from harness.spec.options import Sampling
 
@@ -21,12 +21,7 @@ def sampling_faults(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
     for hop, (fanout, drawn, due) in enumerate(zip(asked.fanout, draws["drawn"], draws["due"], strict=True), 1):
         if drawn != due:
             yield f"sampling.fanout is {fanout} in hop {hop}: degrees make {due} neighbours due, {drawn} were drawn"
-    again = counters["resampled"]
-    if asked.method == "fixed" and not again["equal"]:
-        yield "sampling.method is fixed, but two epochs drew other neighbours for the same nodes"
-    if asked.method != "fixed" and again["equal"] and again["choices"] >= CHOICES:
-        choices = again["choices"]
-        yield f"sampling.method is {asked.method}, but two epochs drew the same neighbours in {choices} choices"
+    yield from _again(asked, counters["resampled"])
     yield from _ranks(asked, counters["weight_ranks"])
     yield from _shared(asked, counters)
     yield from _weights(asked, counters)
@@ -40,15 +35,25 @@ def _backend(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
         yield f"sampling.backend is {asked.backend}, but the batches were drawn by {found}"
 
 
+def _again(asked: Sampling, again: dict[str, Any]) -> Iterator[str]:
+    """Every epoch and every batch draws anew, but for `fixed`."""
+    for what, equal_draws in again["equal"].items():
+        if asked.method == "fixed" and not equal_draws:
+            yield f"sampling.method is fixed, but two {what} drew other neighbours for the same nodes"
+        if asked.method != "fixed" and equal_draws and again["choices"] >= CHOICES:
+            choices = again["choices"]
+            yield f"sampling.method is {asked.method}, but two {what} drew the same neighbours in {choices} choices"
+
+
 def _ranks(asked: Sampling, ranks: dict[str, float] | None) -> Iterator[str]:
     """Neighbours of large weight come more often by importance, and by no method that does not look at weights."""
     if ranks is None:
         return
     preferred = ranks["found"] - ranks["uniform"]
     if asked.method != "importance":
-        if abs(preferred) > BY_CHANCE * ranks["sd"]:
+        if abs(preferred) > ranks["margin"]:
             yield f"sampling.method is {asked.method}, but neighbours were preferred by their degree: {ranks}"
-    elif would_stand_out(ranks) and preferred < BY_CHANCE * ranks["sd"]:
+    elif would_stand_out(ranks) and preferred < ranks["margin"]:
         yield f"sampling.method is importance, but neighbours of large weight were not preferred: {ranks}"
 
 
@@ -58,7 +63,7 @@ def _shared(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
     if asked.method == "labor":
         if order is None or order["contradicted"]:
             yield f"sampling.method is labor, but the nodes of a hop did not share their draws: {order}"
-    elif distinct is not None and distinct["uniform"] - distinct["found"] > BY_CHANCE * distinct["sd"]:
+    elif distinct is not None and distinct["uniform"] - distinct["found"] > distinct["margin"]:
         yield f"sampling.method is {asked.method}, but the nodes of a hop shared their draws: {distinct}"
 
 
