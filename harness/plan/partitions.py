@@ -5,18 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
+import zlib
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from harness.plan.model import Plan
 from harness.spec.errors import InputError, Problem
 from harness.spec.options import Frozen
 
 PARTITION_VERSION = 3  # raise it when the same graph and request would give other parts, or another report
+
+# what NumPy and zipfile raise, between them, for a file that is damaged or of another kind
+_UNREADABLE = (OSError, ValueError, KeyError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
 
 
 class PartitionReport(Frozen):
@@ -37,7 +42,10 @@ class PartitionReport(Frozen):
     kept_over_random: float  # edges inside parts over those expected by chance
     kept_sigmas: float  # their difference in standard deviations
     reachable_sigmas: float | None  # the same of a second cut, of METIS by METIS: only where kept_sigmas is small
-    balance: dict[str, float]  # of nodes, and of edges by their destination: the largest part over the mean
+    balance: Annotated[
+        dict[Literal["nodes", "edges"], float], Field(min_length=2)
+    ]  # of nodes, and of edges by their destination: the largest part over the mean
+    parts_sha256: str  # of the parts described, as `parts_sha256` below
     seconds: float  # that the making took
 
 
@@ -56,6 +64,12 @@ class PartitionRequest:
         passes = f", {self.passes} pass{'' if self.passes == 1 else 'es'}" if self.method == "fennel" else ""
         return f"{self.method} {self.parts}{passes}"
 
+    @property
+    def named(self) -> dict[str, str | int | None]:
+        """The fields of a report that say what was asked."""
+        passes = self.passes if self.method == "fennel" else None
+        return {"method": self.method, "parts": self.parts, "passes": passes, "seed": self.seed}
+
     def path(self, structure: str, cache_dir: Path) -> Path:
         """Where the parts lie; the report is beside them as `.json`.
 
@@ -64,14 +78,7 @@ class PartitionRequest:
             cache_dir: folder of all partitions.
         """
         made_by = {"harness": PARTITION_VERSION, "pymetis": _pymetis() if self.method == "metis" else None}
-        identity = {
-            "structure": structure,
-            "method": self.method,
-            "parts": self.parts,
-            "passes": self.passes if self.method == "fennel" else None,
-            "seed": self.seed,
-            "by": made_by,
-        }
+        identity = {"structure": structure, **self.named, "by": made_by}
         return cache_dir / f"{hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:32]}.npz"
 
 
@@ -108,57 +115,120 @@ def planned_partitions(plan: Plan, cache_dir: Path) -> list[PlannedPartition]:
         InputError: a file in the cache is damaged.
     """
     graph = cache_dir / "graphs" / plan.dataset.dataset_id
-    structure = _structure(graph)
-    return [_looked_up(request, structure, graph, cache_dir / "partitions") for request in partition_requests(plan)]
+    known = _structure(graph)
+    requests = partition_requests(plan)
+    if known is None:
+        return [PlannedPartition(request, None, None) for request in requests]
+    return [_looked_up(request, *known, graph, cache_dir / "partitions") for request in requests]
 
 
-def _looked_up(request: PartitionRequest, structure: str | None, graph: Path, folder: Path) -> PlannedPartition:
-    path = None if structure is None else request.path(structure, folder)
-    report = None if path is None else read_report(path)
-    if path is None or report is None or not path.exists():
+def _looked_up(
+    request: PartitionRequest, structure: str, num_nodes: int, graph: Path, folder: Path
+) -> PlannedPartition:
+    found = read_partition(request.path(structure, folder), request, num_nodes)
+    if found is None:
         return PlannedPartition(request, None, None)
-    train = np.load(graph / "train.npy", mmap_mode="r", allow_pickle=False)
-    return PlannedPartition(request, report, train_balance(read_parts(path), train, request.parts))
+    part, report = found
+    return PlannedPartition(request, report, train_balance(part, _train(graph / "train.npy", num_nodes), request.parts))
 
 
-def _structure(graph: Path) -> str | None:
-    """From `graph.json`; None where the graph is not prepared, or was by an earlier version."""
+def _structure(graph: Path) -> tuple[str, int] | None:
+    """And nodes, from `graph.json`; None where the graph is not prepared, or was by an earlier version."""
     try:
-        found = json.loads((graph / "graph.json").read_bytes())["structure"]
+        meta = json.loads((graph / "graph.json").read_bytes())
+        structure, num_nodes = meta["structure"], meta["num_nodes"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return found if isinstance(found, str) else None
+    return (structure, num_nodes) if isinstance(structure, str) and isinstance(num_nodes, int) else None
 
 
-def read_report(path: Path) -> PartitionReport | None:
-    """The report beside a cached partition; None where there is none.
+def _train(path: Path, num_nodes: int) -> np.ndarray:
+    try:
+        train = _array(path)
+    except _UNREADABLE as error:
+        why: str | None = _reason(error)
+    else:
+        why = _not_ids(train, num_nodes, None)
+    if why is None:
+        return train
+    remedy = f"delete the folder {path.parent.name} and prepare again (`harness prepare SPEC`)"
+    raise InputError(Problem(str(path), f"these training nodes cannot be read ({why}); {remedy}"))
+
+
+def read_partition(path: Path, request: PartitionRequest, num_nodes: int) -> tuple[np.ndarray, PartitionReport] | None:
+    """A cached partition: the part of each node (int64, ``[num_nodes]``) and its report; None where one is missing.
+
+    Args:
+        path: of the parts, `PartitionRequest.path`.
+        request: that they must answer.
+        num_nodes: of the graph.
 
     Raises:
-        InputError: it is damaged.
+        InputError: a file is damaged, is of another request or graph, or the two do not belong together.
     """
-    beside = path.with_suffix(".json")
+    report = _read_report(path.with_suffix(".json"), request)
+    if report is None or not path.exists():
+        return None
+    part = _read_parts(path, num_nodes, min(request.parts, num_nodes))
+    if parts_sha256(part) != report.parts_sha256:
+        raise _damaged(path, "cached partition", f"other parts than {path.with_suffix('.json').name} tells of")
+    return part, report
+
+
+def parts_sha256(part: np.ndarray) -> str:
+    """Of the parts as little-endian int32, in hexadecimal."""
+    return hashlib.sha256(np.ascontiguousarray(part, dtype="<i4").tobytes()).hexdigest()
+
+
+def _read_report(path: Path, request: PartitionRequest) -> PartitionReport | None:
+    what = "report of a cached partition"
     try:
-        return PartitionReport.model_validate_json(beside.read_bytes())
+        report = PartitionReport.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise _damaged(path, what, _reason(error)) from None
     except ValidationError as error:
-        raise _damaged(beside, "report of a cached partition", error.errors()[0]["msg"]) from None
+        raise _damaged(path, what, error.errors()[0]["msg"]) from None
+    for field, asked in request.named.items():
+        if getattr(report, field) != asked:
+            raise _damaged(path, what, f"{field} is {getattr(report, field)}, not {asked}")
+    return report
 
 
-def read_parts(path: Path, num_nodes: int | None = None) -> np.ndarray:
-    """The part of each node, int64, ``[num_nodes]``.
-
-    Raises:
-        InputError: the file is damaged, or has another number of nodes than the graph.
-    """
+def _read_parts(path: Path, num_nodes: int, parts: int) -> np.ndarray:
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            part = np.asarray(stored["part"], dtype=np.int64)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise _damaged(path, "cached partition", str(error)) from error
-    if num_nodes is not None and part.shape != (num_nodes,):
-        raise _damaged(path, "cached partition", f"shape {part.shape}, not ({num_nodes},)")
-    return part
+        part = _array(path, "part")
+    except _UNREADABLE as error:
+        raise _damaged(path, "cached partition", _reason(error)) from error
+    why = _not_ids(part, parts, num_nodes)
+    if why is not None:
+        raise _damaged(path, "cached partition", why)
+    return np.asarray(part, dtype=np.int64)
+
+
+def _array(path: Path, key: str | None = None) -> np.ndarray:
+    """The array of an `.npy`, or the one of this name in an `.npz`; one of `_UNREADABLE` where there is no such."""
+    with path.open("rb") as file:
+        stored = np.load(file, allow_pickle=False)
+        if isinstance(stored, np.ndarray) != (key is None):
+            raise ValueError("an .npz, not a bare array" if key is None else "a bare array, not an .npz")
+        return np.asarray(stored if key is None else stored[key])
+
+
+def _not_ids(array: np.ndarray, below: int, length: int | None) -> str | None:
+    """Why these are not that many integers in ``0 .. below - 1``; None where they are."""
+    if array.dtype.kind != "i":
+        return f"values of type {array.dtype}, not integers"
+    if array.ndim != 1 or (length is not None and len(array) != length):
+        return f"shape {array.shape}, not ({'any' if length is None else length},)"
+    if len(array) and (array.min() < 0 or array.max() >= below):
+        return f"values from {array.min()} to {array.max()}, not from 0 to {below - 1}"
+    return None
+
+
+def _reason(error: BaseException) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
 def _damaged(path: Path, what: str, why: str) -> InputError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -87,12 +88,82 @@ def test_a_broken_cache_file_is_named(tmp_path: Path, kind: str) -> None:
         cached_partition(graph, 2, "random", 0, tmp_path)
 
 
-def test_parts_of_another_number_of_nodes_are_refused(tmp_path: Path) -> None:
+NOT_PARTS = {
+    "one fewer": (lambda part: part[:-1], r"shape \(19,\), not \(20,\)"),
+    "a column": (lambda part: part[:, None], r"shape \(20, 1\), not \(20,\)"),
+    "negative": (lambda part: part - 1, r"values from -1 to 0, not from 0 to 1"),
+    "too large": (lambda part: part + 1, r"values from 1 to 2, not from 0 to 1"),
+    "far too large": (lambda part: part + np.int32(2**31 - 2), r"2147483647, not from 0 to 1"),
+    "fractions": (lambda part: part + 0.5, "type float64, not integers"),
+    "whole floats": (lambda part: part.astype(np.float32), "type float32, not integers"),
+    "not a number": (lambda part: np.full(len(part), np.nan), "type float64, not integers"),
+    "text": (lambda part: part.astype(str), "type <U11, not integers"),
+    "objects": (lambda part: part.astype(object), "Object arrays"),
+    "others": (lambda part: 1 - part, r"other parts than [0-9a-f]+\.json tells of"),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_PARTS)
+def test_what_cannot_be_these_parts_is_refused(tmp_path: Path, kind: str) -> None:
     graph = graph_of(*communities(2, 10))
     cached_partition(graph, 2, "random", 0, tmp_path)
     (path,) = tmp_path.glob("*.npz")
-    np.savez(path, part=np.zeros(19, np.int32))
-    with pytest.raises(InputError, match=rf"{path.name}.*shape \(19,\), not \(20,\).*delete it"):
+    changed, why = NOT_PARTS[kind]
+    np.savez(path, part=changed(np.load(path)["part"]))
+    with pytest.raises(InputError, match=rf"{path.name}.*cannot be read \(.*{why}.*delete it"):
+        cached_partition(graph, 2, "random", 0, tmp_path)
+    path.unlink()  # the remedy
+    assert not cached_partition(graph, 2, "random", 0, tmp_path)[1]["cached"]
+
+
+def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
+    graph = graph_of(*communities(2, 10))
+    cached_partition(graph, 2, "random", 0, tmp_path)
+    (path,), (report,) = tmp_path.glob("*.npz"), tmp_path.glob("*.json")
+    part, whole = np.load(path)["part"], path.read_bytes()
+    with path.open("wb") as file:
+        np.save(file, part)
+    with pytest.raises(InputError, match=rf"{path.name}.*a bare array, not an \.npz.*delete it"):
+        cached_partition(graph, 2, "random", 0, tmp_path)
+    np.savez(path, other=part)
+    with pytest.raises(InputError, match=rf"{path.name}.*part.*delete it"):
+        cached_partition(graph, 2, "random", 0, tmp_path)
+    path.write_bytes(whole)
+    report.unlink()
+    report.mkdir()
+    with pytest.raises(InputError, match=rf"{report.name}.*Is a directory.*delete it"):
+        cached_partition(graph, 2, "random", 0, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("seed", 5, "seed is 5, not 0"),
+        ("method", "metis", "method is metis, not random"),
+        ("parts", 3, "parts is 3, not 2"),
+        ("passes", 1, "passes is 1, not None"),
+        ("parts_sha256", "0" * 64, "other parts than"),
+        ("balance", {"nodes": 1.0}, "at least 2"),
+        ("kept_sigmas", None, "valid number"),
+    ],
+)
+def test_a_report_of_other_parts_is_refused(tmp_path: Path, field: str, value: object, why: str) -> None:
+    graph = graph_of(*communities(2, 10))
+    cached_partition(graph, 2, "random", 0, tmp_path)
+    (path,) = tmp_path.glob("*.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
+    with pytest.raises(InputError, match=rf"{path.stem}\.(json|npz).*{why}.*delete it"):
+        cached_partition(graph, 2, "random", 0, tmp_path)
+
+
+def test_the_report_of_another_seed_does_not_fit(tmp_path: Path) -> None:
+    graph = graph_of(*communities(2, 10))
+    cached_partition(graph, 2, "random", 0, tmp_path)
+    (mine,) = tmp_path.glob("*.json")
+    cached_partition(graph, 2, "random", 1, tmp_path)
+    (other,) = set(tmp_path.glob("*.json")) - {mine}
+    mine.write_bytes(other.read_bytes())
+    with pytest.raises(InputError, match=rf"{mine.name}.*seed is 1, not 0.*delete it"):
         cached_partition(graph, 2, "random", 0, tmp_path)
 
 

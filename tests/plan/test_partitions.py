@@ -95,6 +95,54 @@ def test_damaged_files_are_named(plan_of: PlanOf, cache: Path) -> None:
             planned_partitions(plan, cache)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda part: part[:-1],
+        lambda part: part - 1,
+        lambda part: part + 10**6,
+        lambda part: part.astype(np.float64),
+        lambda part: part.astype(str),
+        lambda part: part[::-1],
+    ],
+    ids=["short", "negative", "too large", "float", "text", "reversed"],
+)
+def test_parts_that_cannot_be_right_are_named(
+    plan_of: PlanOf, cache: Path, changed: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    plan = plan_of(SPEC)
+    cached_partition(open_graph(_prepared(plan)), 8, "metis", 7, cache / "partitions")
+    (path,) = (cache / "partitions").glob("*.npz")
+    np.savez(path, part=changed(np.load(path)["part"]))
+    with pytest.raises(InputError, match=rf"{path.name}.*cannot be read.*delete it"):
+        planned_partitions(plan, cache)
+
+
+def test_a_bare_array_under_the_name_of_the_parts_is_named(plan_of: PlanOf, cache: Path) -> None:
+    plan = plan_of(SPEC)
+    part, _ = cached_partition(open_graph(_prepared(plan)), 8, "metis", 7, cache / "partitions")
+    (path,) = (cache / "partitions").glob("*.npz")
+    with path.open("wb") as file:
+        np.save(file, part)
+    with pytest.raises(InputError, match=rf"{path.name}.*a bare array, not an \.npz.*delete it"):
+        planned_partitions(plan, cache)
+
+
+def test_training_nodes_that_cannot_be_read_are_named(plan_of: PlanOf, cache: Path) -> None:
+    plan = plan_of(SPEC)
+    folder = _prepared(plan)
+    cached_partition(open_graph(folder), 8, "metis", 7, cache / "partitions")
+    path = folder / "train.npy"
+    for nodes in (np.array([0, 400]), np.array([-1]), np.array([0.5]), np.array([[1, 2]])):
+        path.unlink()  # others may have it open
+        np.save(path, nodes)
+        with pytest.raises(InputError, match=r"train\.npy.*cannot be read.*delete the folder.*harness prepare"):
+            planned_partitions(plan, cache)
+    path.unlink()
+    with pytest.raises(InputError, match=r"train\.npy.*No such file.*delete the folder.*harness prepare"):
+        planned_partitions(plan, cache)
+
+
 def test_a_graph_of_an_earlier_version_has_no_partitions_yet(plan_of: PlanOf, cache: Path) -> None:
     plan = plan_of(SPEC)
     folder = _prepared(plan)

@@ -22,6 +22,7 @@ def _made(method: str, parts: int, train: float = 1.55, **changes) -> PlannedPar
         "method": method, "parts": parts, "passes": 10 if method == "fennel" else None, "seed": 0, "edge_cut": 0.4624,
         "non_empty_parts": parts, "kept_edge_share": 0.5376, "kept_by_chance": 1e4, "kept_over_random": 34.4,
         "kept_sigmas": 300.0, "reachable_sigmas": None, "balance": {"nodes": 1.1, "edges": 22.294}, "seconds": 0.2671,
+        "parts_sha256": "0" * 64,
     }  # fmt: skip
     report = PartitionReport(**(fields | changes))
     return PlannedPartition(PartitionRequest(method, parts, 10, 0), report, train)

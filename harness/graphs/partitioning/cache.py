@@ -19,7 +19,7 @@ from harness.graphs.partitioning.methods import check_request, cut
 from harness.graphs.partitioning.report import facts_of
 from harness.graphs.partitioning.undirected import undirected
 from harness.graphs.structure import structure_hash
-from harness.plan.partitions import PartitionReport, PartitionRequest, read_parts, read_report, train_balance
+from harness.plan.partitions import PartitionReport, PartitionRequest, parts_sha256, read_partition, train_balance
 from harness.records.files import write_atomically
 
 
@@ -45,16 +45,13 @@ def cached_partition(
     request = PartitionRequest(method, parts, passes, seed)
     path = request.path(structure, Path(cache_dir))
     with clear_disk_messages(path.parent), _locked(path):
-        report = read_report(path)
-        cached = report is not None and path.exists()
-        if report is None or not path.exists():
-            part, report = _make(graph, request)
+        cached = read_partition(path, request, graph.num_nodes)
+        part, report = cached or _make(graph, request)
+        if cached is None:
             _write(path, part, report)
-        else:
-            part = read_parts(path, graph.num_nodes)
     found = report.model_dump()
     found["balance"]["train"] = train_balance(part, graph.train, parts)
-    return part, found | {"cached": cached}
+    return part, found | {"cached": cached is not None}
 
 
 def _make(graph: Graph, request: PartitionRequest) -> tuple[np.ndarray, PartitionReport]:
@@ -67,9 +64,7 @@ def _make(graph: Graph, request: PartitionRequest) -> tuple[np.ndarray, Partitio
     part = cut(simple, request.parts, request.method, request.seed, request.passes)
     seconds = time.perf_counter() - started
     facts = facts_of(graph.indptr, graph.indices, simple, part, request.method, request.parts, request.seed)
-    passes = request.passes if request.method == "fennel" else None
-    named = {"method": request.method, "parts": request.parts, "passes": passes, "seed": request.seed}
-    return part, PartitionReport(**named, **facts, seconds=seconds)
+    return part, PartitionReport(**request.named, **facts, parts_sha256=parts_sha256(part), seconds=seconds)
 
 
 def _compile(request: PartitionRequest) -> None:
