@@ -97,7 +97,8 @@ class Assembled:
         """Train to the best epoch, or time steady epochs."""
         if request.purpose == "timing":
             warmup, epochs = request.warmup_epochs, request.timed_epochs
-            timed = time_epochs(self.trainer, warmup, epochs, self.device, memory, report)
+            warmed_up = self.store.stop_counting_nodes
+            timed = time_epochs(self.trainer, warmup, epochs, self.device, memory, report, warmed_up)
             return _Found(None, timed.stages, timed.epoch_s, memory.read())
         inference = Inference(self.graph, self.device)  # exact, in float32, whatever the options
 

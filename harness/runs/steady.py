@@ -36,10 +36,15 @@ def time_epochs(
     device: torch.device,
     memory: PeakMemory,
     report: Callable[[str], None],
+    warmed_up: Callable[[], None] = lambda: None,
 ) -> Timed:
     """Time training alone, in a steady state.
 
     The clock is read with the device idle, before and after each epoch. Peak memory is that of the timed epochs.
+
+    Args:
+        warmed_up: called once after the warm-up, before the first clock starts: what is counted for the proof and
+            costs time has to end then.
 
     Raises:
         Diverged: a training loss is not finite.
@@ -47,6 +52,7 @@ def time_epochs(
     report("train")
     for epoch in range(1, warmup_epochs + 1):
         trainer.epoch(epoch, NoClock()).mean()
+    warmed_up()
     memory.forget()
     gc.collect()  # what preparation left is not to be collected within a timed epoch
     report("time")

@@ -20,6 +20,7 @@ from harness.batches.features.cache_policy import (
     by_degree,
     by_hindsight,
     by_presampling,
+    first_by_degree,
     highest,
     most_hits,
     must_be_cached,
@@ -55,6 +56,14 @@ def test_the_highest_found_in_two_ways(scores: list[int], data) -> None:
     assert highest(scores_of(score), count).nodes.tolist() == expected
     assert np.flatnonzero(must_be_cached(score, count)).tolist() == sorted(expected)
     assert most_hits(score, count) == sum(sorted(scores, reverse=True)[:count])
+
+
+@pytest.mark.parametrize("edges", [0, 1, 9, 2**22 + 5])
+def test_the_first_by_degree_found_from_the_edges(edges: int) -> None:
+    """More edges than are looked at in one piece, too."""
+    sources = (np.random.default_rng(0).zipf(1.3, edges) % 40).astype(np.int32)
+    chosen = highest(by_degree(sources, 40), 12)
+    assert np.flatnonzero(first_by_degree(sources, 40, 12)).tolist() == sorted(chosen.nodes.tolist())
 
 
 def _options(**changes) -> Options:

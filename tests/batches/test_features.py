@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -74,9 +76,10 @@ def test_rows_are_bit_equal_and_counts_are_exact(x, score, home: str, count: int
     assert found["fetched_bytes"] == (requests - hits) * F * 4
     assert (found["cache_nodes"], found["cache_bytes"]) == (count, count * F * 4)
     assert (found["home"], found["cache_ratio"], found["feature_device"]) == (home, count / N, device)
+    assert found.get("disk_reads") == ("read-ahead" if home == "disk" else None)
     assert ("cache_fill_s" in found) == ("cache_policy" in found) == bool(count)
     if count:
-        assert found["cache_recount"] == {"hits": hits, "due": hits}
+        assert found["cache_recount"] == {"requests": requests, "hits": hits, "due": hits}
         assert found["cache_hits_optimal"] == sum(sorted(fetches)[-count:]) >= hits
         assert found["cache_fill_s"] > 0
 
@@ -145,13 +148,44 @@ def test_all_rows_are_brought_and_counted_once(x, score, home: str) -> None:
     assert (store.counters()["cache_requests"], store.counters()["cache_hits"]) == (N, 50 if cache else 0)
 
 
-def test_counters_start_anew(x, score) -> None:
+def test_nodes_are_counted_until_time_is(x, score) -> None:
+    """Afterwards only sums are, and nothing of the size of the graph is held for it."""
     store = FeatureStore(x, home="host", device=CPU, cache=cache_of(score, 50))
-    store.fetch(np.arange(9))
-    store.reset_counters()
-    found = store.counters()
-    keys = ("cache_requests", "cache_hits", "fetched_bytes", "cache_hits_optimal")
-    assert [found[key] for key in keys] == [0, 0, 0, 0]
+    for nodes in batches():
+        store.fetch(nodes)
+    before = store.counters()
+    store.stop_counting_nodes()
+    assert store.counters() == before
+    assert (store._counts._fetches, len(store._counts._due)) == (None, 0)
+    for nodes in batches(3):
+        store.fetch(nodes)
+    after, keys = store.counters(), ("cache_recount", "cache_hits_optimal")
+    assert [after[key] for key in keys] == [before[key] for key in keys]
+    assert after["cache_requests"] == sum(map(len, batches() + batches(3)))
+    cached = first_by(score, 50)
+    assert after["cache_hits"] == sum(int(v) in cached for nodes in batches() + batches(3) for v in nodes)
+    FeatureStore(x, home="host", device=CPU).stop_counting_nodes()  # nothing to stop without a cache
+
+
+def test_the_scores_do_not_outlive_the_filling(x, score) -> None:
+    cache = cache_of(score.copy(), 50)
+    scores = weakref.ref(cache.scores.score)
+    store = FeatureStore(x, home="host", device=CPU, cache=cache)
+    del cache
+    gc.collect()
+    assert scores() is None
+    assert store.counters()["cache_score"] == {"sum": 4000, "due": 4000}
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_nodes_cached_by_degree_are_held_to_the_edges(x, right: bool) -> None:
+    """Also where the scores are a permutation of the degrees, whose sum is right."""
+    sources = (np.random.default_rng(5).zipf(1.5, 4000) % N).astype(np.int32)
+    degree = np.bincount(sources, minlength=N)
+    score = degree if right else np.random.default_rng(6).permutation(degree)
+    store = FeatureStore(x, home="host", device=CPU, cache=cache_of(score, 50), sources=sources)
+    assert store.counters()["cached_by_degree"] == len(first_by(degree, 50) & first_by(score, 50))
+    assert (store.counters()["cached_by_degree"] == 50) == right
 
 
 def test_fetched_rows_are_the_callers_own(x, score) -> None:
@@ -221,7 +255,7 @@ def test_a_store_over_a_file_larger_than_memory(x, score, monkeypatch) -> None:
     assert store._disk.by_row
     for nodes in batches():
         assert same_bits(store.fetch(nodes), x[nodes])
-    assert store.counters()["home"] == "disk"
+    assert (store.counters()["home"], store.counters()["disk_reads"]) == ("disk", "row-by-row")
 
 
 def test_mistakes_are_named(x, score) -> None:

@@ -20,10 +20,11 @@ from harness.graphs.partitioning import cache as cache_of_partitions
 from harness.graphs.partitioning import streaming
 from harness.graphs.partitioning.methods import random_parts
 from harness.graphs.prepare import prepare
+from harness.graphs.store import open_graph
 from harness.runs.execute import execute
 from harness.runs.proof import ToggleNotProven
 from harness.runs.request import RunRequest
-from harness.spec.dataset import Split, Synthetic
+from harness.spec.dataset import Files, Split, Synthetic
 from harness.spec.options import Model, Options, Training
 
 
@@ -36,14 +37,28 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield prepare(section, "graph", ".")
 
 
-def _run(graph: Path, batch_size: int = 64, **options) -> None:
+@pytest.fixture(scope="module")
+def directed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """300 nodes; a few are sources of most edges, and others their targets."""
+    folder, rng = tmp_path_factory.mktemp("directed"), np.random.default_rng(0)
+    source, target = rng.zipf(1.5, 3000) % 300, 299 - rng.zipf(1.5, 3000) % 300
+    x, y = rng.standard_normal((300, 6)).astype(np.float32), np.arange(300) % 3
+    np.savez(folder / "g.npz", edge_index=np.stack([source, target]), x=x, y=y)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
+        split = Split(kind="random", train=0.5, val=0.25)
+        yield prepare(Files(source="files", path="g.npz", split=split), "directed", folder)
+
+
+def _run(graph: Path, batch_size: int = 64, purpose: str = "quality", **options) -> None:
     threads = torch.get_num_threads()
     try:
         execute(
             RunRequest(
-                run_id="r", cell_id="c", purpose="quality", seed=0, model=Model(conv="sage", hidden=8, layers=2),
+                run_id="r", cell_id="c", purpose=purpose, seed=0, model=Model(conv="sage", hidden=8, layers=2),
                 training=Training(epochs=1, batch_size=batch_size), graph_path=str(graph), spec_dir=str(graph),
                 options=Options.model_validate({"sampling": {"fanout": [4, 3]}, **options}), threads=1, device="cpu",
+                warmup_epochs=1, timed_epochs=1,
             ),
             lambda phase: None,
         )  # fmt: skip
@@ -198,8 +213,10 @@ def _cache(policy: str, **size) -> dict:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_cache_that_keeps_the_wrong_nodes(graph, monkeypatch, policy):
-    _run(graph, **_cache(policy))
+@pytest.mark.parametrize("purpose", ["quality", "timing"])
+def test_a_cache_that_keeps_the_wrong_nodes(graph, monkeypatch, policy, purpose):
+    """In a timing run the warm-up tells; what is counted after it are sums."""
+    _run(graph, purpose=purpose, **_cache(policy))
     highest = stores.highest
 
     def lowest(scores, count, free):
@@ -208,7 +225,7 @@ def test_a_cache_that_keeps_the_wrong_nodes(graph, monkeypatch, policy):
 
     monkeypatch.setattr(stores, "highest", lowest)
     with pytest.raises(ToggleNotProven, match=rf"features\.policy is {policy}"):
-        _run(graph, **_cache(policy))
+        _run(graph, purpose=purpose, **_cache(policy))
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -238,6 +255,22 @@ def test_a_store_that_orders_by_degree_whatever_it_is_asked(graph, monkeypatch, 
     monkeypatch.setattr(stores, "_scores", by_degree)
     with pytest.raises(ToggleNotProven, match=rf"features\.policy is {policy}"):
         _run(graph, **_cache(policy))
+
+
+@pytest.mark.parametrize("wrong", ["permuted", "in-degree"])
+def test_degrees_of_other_nodes(directed, monkeypatch, wrong):
+    """Their sum is right: there are as many edges."""
+    _run(directed, **_cache("degree"))
+    indptr, by_degree = np.array(open_graph(directed).indptr), stores.by_degree
+
+    def other(indices, num_nodes):
+        scores = by_degree(indices, num_nodes)
+        permuted = np.random.default_rng(0).permutation(scores.score)
+        return replace(scores, score=permuted if wrong == "permuted" else np.diff(indptr))
+
+    monkeypatch.setattr(stores, "by_degree", other)
+    with pytest.raises(ToggleNotProven, match=r"features\.policy is degree: of 90 cached nodes .* of highest degree"):
+        _run(directed, **_cache("degree"))
 
 
 def test_a_hindsight_of_other_epochs(graph, monkeypatch):

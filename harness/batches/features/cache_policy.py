@@ -111,6 +111,18 @@ def must_be_cached(score: np.ndarray, count: int) -> np.ndarray:
     return wanted
 
 
+def first_by_degree(sources: np.ndarray, num_nodes: int, count: int) -> np.ndarray:
+    """Which nodes a cache of ``count`` must hold by degree, bool, ``[num_nodes]``, from the edges themselves.
+
+    Counted apart from `by_degree`, so that a cache can be held to it, and piece by piece: no copy of all edges.
+    """
+    degree = np.zeros(num_nodes, np.int64)
+    piece = max(2**22, num_nodes)
+    for first in range(0, len(sources), piece):
+        degree += np.bincount(sources[first : first + piece], minlength=num_nodes)
+    return must_be_cached(degree, count)
+
+
 def most_hits(fetches: np.ndarray, count: int) -> int:
     """Hits of the best static cache of ``count`` nodes, had it been known how often each node would be fetched."""
     if not count:

@@ -31,7 +31,8 @@ def store_of(graph: Graph, options: Options, batches: BatchPlan, epochs: int, de
     cache = _cache(graph, options, batches, epochs, device) if cached else None
     ahead = max(options.loader.depth, options.loader.threads)
     spare = ahead + 2  # one in the step, one being written, and those ahead
-    return FeatureStore(graph.x, home=wanted.home, device=device, cache=cache, spare=spare)
+    sources = graph.indices if wanted.policy == "degree" else None
+    return FeatureStore(graph.x, home=wanted.home, device=device, cache=cache, spare=spare, sources=sources)
 
 
 def _cache(graph: Graph, options: Options, batches: BatchPlan, epochs: int, device: torch.device) -> CachedNodes:

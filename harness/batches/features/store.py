@@ -10,10 +10,11 @@ import numpy as np
 import torch
 
 from harness.batches.adjacency import read_only
-from harness.batches.features.cache_policy import CachedNodes, cache_counters, most_hits, must_be_cached
+from harness.batches.features.cache_policy import CachedNodes, cache_counters, first_by_degree
 from harness.batches.features.cache_size import available_memory
 from harness.batches.features.disk_rows import DiskRows
-from harness.batches.features.gather import count_nodes, gather, gather_at, gather_hits
+from harness.batches.features.fetch_counts import FetchCounts
+from harness.batches.features.gather import gather, gather_at, gather_hits
 from harness.batches.features.row_buffers import RowBuffers
 
 SPARE_BUFFERS = 4
@@ -33,6 +34,8 @@ class FeatureStore:
         cache: the nodes in the fast home (`harness.batches.features.cache_policy.highest`); None for no cache.
         spare: buffers for fetched rows that are kept for the next fetch (on the CPU; CUDA's pinned memory is kept by
             torch); as many as batches are under way at once make every fetch find one.
+        sources: of every edge, ``[num_edges]``, where the cache is to hold the nodes of highest degree; its nodes are
+            held to degrees counted anew when the counters are asked for.
 
     Raises:
         ValueError: ``x`` is not a float32 matrix, the cache's scores are for another number of nodes, an unknown home,
@@ -47,15 +50,15 @@ class FeatureStore:
         device: torch.device,
         cache: CachedNodes | None = None,
         spare: int = SPARE_BUFFERS,
+        sources: np.ndarray | None = None,
     ) -> None:
         _check(x, home, cache)
-        self._device, self._cache = torch.device(device), cache
+        self._device, self._sources = torch.device(device), sources
         self._num_nodes, self._columns = int(x.shape[0]), int(x.shape[1])
         self._buffers = RowBuffers(self._columns, spare)
         on_device = home == "device" and self._device.type != "cpu"
         self._whole: torch.Tensor | None = _to_device(x, self._device) if on_device else None
-        self._on_device = on_device
-        self._memory = self._in_memory(x) if home != "disk" and not on_device else None
+        self._memory = self._in_memory(x) if home != "disk" and self._whole is None else None
         self._disk = DiskRows(x, fits=home != "disk" or x.nbytes <= available_memory())
         self._slow = self._disk.rows if self._memory is None else read_only(self._memory.numpy(), np.float32)
         self._compile()  # before the clock of the filling starts
@@ -64,10 +67,11 @@ class FeatureStore:
         if self._device.type == "cuda":
             torch.cuda.synchronize(self._device)  # a loader's thread may read them on another stream
         self._fill_s = time.perf_counter() - started
-        self._fetches = np.zeros(self._num_nodes if cache else 0, np.int32)
+        self._chosen_by = None if cache is None else cache_counters(cache)
+        self._counts = None if cache is None else FetchCounts(cache)
+        self._requests = self._hits = 0
         self._everything: torch.Tensor | None = None
         self._lock = threading.Lock()
-        self.reset_counters()
 
     @property
     def num_nodes(self) -> int:
@@ -85,7 +89,7 @@ class FeatureStore:
         nodes = read_only(nodes, np.int64)
         if len(nodes) and (nodes.min() < 0 or nodes.max() >= self.num_nodes):
             raise ValueError(f"nodes must lie in 0..{self.num_nodes - 1}; got {nodes.min()}..{nodes.max()}")
-        if self._on_device:
+        if self._whole is not None:
             rows, hits = self._fetch_on_device(nodes), 0
         elif self._device.type == "cpu":
             rows, hits = self._fetch_on_host(nodes)
@@ -103,29 +107,30 @@ class FeatureStore:
         if self._everything is not None:
             return self._everything
         nodes = np.arange(self.num_nodes, dtype=np.int64)
-        there = self._whole if self._on_device else self._memory if self._device.type == "cpu" else None
+        there = self._whole if self._whole is not None else self._memory if self._device.type == "cpu" else None
         if there is not None:
             self._count(nodes, len(self._fast))
         self._everything = self.fetch(nodes) if there is None else there
         return self._everything
 
     def counters(self) -> dict[str, Any]:
-        """What the store is, and what it did since the last reset.
+        """What the store is, and what it did.
 
         ``home`` is what the rows really lie in: ``disk`` for a memory map, ``host`` for this store's own memory,
         ``device`` for the device's, ``array`` for memory of the caller's; ``feature_device`` is where fetched rows go.
         ``cache_nodes``, ``cache_bytes``, ``cache_ratio`` (of the nodes), ``feature_row_bytes``; ``cache_requests`` and
-        ``cache_hits`` (nodes of batches, each once a batch); ``fetched_bytes`` (moved from the slow home).
+        ``cache_hits`` (nodes of batches, each once a batch); ``fetched_bytes`` (moved from the slow home). On a disk
+        ``disk_reads``: ``row-by-row`` for a file that does not fit into memory, else ``read-ahead``.
 
-        With a cache also: `cache_counters`, ``cache_fill_s``; ``cache_hits_optimal``, the hits of the best static
-        cache of this size, by how often each node was fetched; and ``cache_recount``, the ``hits`` and those ``due`` by
-        the fetches of the nodes that the scores, looked at in another way, say must be cached.
+        With a cache also: `cache_counters`, ``cache_fill_s``, those of `FetchCounts.found`, and with ``sources``
+        ``cached_by_degree``: how many of the nodes that then must be cached are so.
         """
         with self._lock:
-            requests, hits, fetches = self._requests, self._hits, self._fetches.copy()
+            requests, hits = self._requests, self._hits
+            counted = {} if self._counts is None else self._counts.found()
         cached, row_bytes = len(self._fast), self._columns * self._slow.itemsize
         found = {
-            "home": "device" if self._on_device else _place(self._slow),
+            "home": "device" if self._whole is not None else _place(self._slow),
             "feature_device": self._device.type,
             "feature_row_bytes": row_bytes,
             "cache_ratio": cached / self.num_nodes if self.num_nodes else 0.0,
@@ -133,31 +138,29 @@ class FeatureStore:
             "cache_bytes": cached * row_bytes,
             "cache_requests": requests,
             "cache_hits": hits,
-            "fetched_bytes": 0 if self._on_device else (requests - hits) * row_bytes,
+            "fetched_bytes": 0 if self._whole is not None else (requests - hits) * row_bytes,
         }
-        if self._cache is None:
+        if found["home"] == "disk":
+            found["disk_reads"] = "row-by-row" if self._disk.by_row else "read-ahead"
+        if self._chosen_by is None:
             return found
-        due = fetches[must_be_cached(self._cache.scores.score, cached)]
-        return found | {
-            **cache_counters(self._cache),
-            "cache_fill_s": self._fill_s,
-            "cache_hits_optimal": most_hits(fetches, cached),
-            "cache_recount": {"hits": hits, "due": int(due.sum(dtype=np.int64))},
-        }
+        if self._sources is not None:
+            due = first_by_degree(self._sources, self.num_nodes, cached)
+            found["cached_by_degree"] = int(np.count_nonzero(self._slot[due] >= 0))
+        return found | self._chosen_by | {"cache_fill_s": self._fill_s} | counted
 
-    def reset_counters(self) -> None:
-        """Start counting anew, after a warm-up for instance."""
+    def stop_counting_nodes(self) -> None:
+        """From here on requests and hits are added up, and no node is counted: what follows is timed."""
         with self._lock:
-            self._requests = self._hits = 0
-            self._fetches[:] = 0
-            self._everything = None
+            if self._counts is not None:
+                self._counts.stop()
 
     def _count(self, nodes: np.ndarray, hits: int) -> None:
         with self._lock:
             self._requests += len(nodes)
             self._hits += hits
-            if len(self._fetches):
-                count_nodes(nodes, self._fetches)
+            if self._counts is not None:
+                self._counts.add(nodes, hits)
 
     def _fetch_on_host(self, nodes: np.ndarray) -> tuple[torch.Tensor, int]:
         if not len(self._fast):
@@ -215,7 +218,6 @@ class FeatureStore:
         gather(self._slow, none, rows)
         gather_hits(rows, np.empty(0, np.int32), none, rows, np.empty(0, np.int64))
         gather_at(self._slow, none, np.empty(0, np.int64), rows)
-        count_nodes(none, np.empty(0, np.int32))
 
     def _in_memory(self, x: np.ndarray) -> torch.Tensor:
         pinned = self._device.type == "cuda"

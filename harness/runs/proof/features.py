@@ -58,6 +58,9 @@ def _order(asked: Features, counters: dict[str, Any]) -> Iterator[str]:
     if score["sum"] != score["due"]:
         what = f"{score['due']} {'edges' if asked.policy == 'degree' else 'nodes in the batches sampled for it'}"
         yield f"features.policy is {asked.policy}: there are {what}, but the scores sum to {score['sum']}"
+    if asked.policy == "degree" and counters["cached_by_degree"] != counters["cache_nodes"]:
+        right, cached = counters["cached_by_degree"], counters["cache_nodes"]
+        yield f"features.policy is degree: of {cached} cached nodes {right} are among the {cached} of highest degree"
     if asked.policy == "presample":
         sampled = counters["presample"]
         yield from equal("features.presample_epochs", asked.presample_epochs, sampled["epochs"])
@@ -68,8 +71,11 @@ def _order(asked: Features, counters: dict[str, Any]) -> Iterator[str]:
 
 
 def _hits(asked: Features, counters: dict[str, Any]) -> Iterator[str]:
-    hits, best = counters["cache_hits"], counters["cache_hits_optimal"]
-    recount = counters["cache_recount"]
+    """Of the fetches that were counted node by node: all of a quality run, and those of a timing run's warm-up."""
+    recount, best, requests = counters["cache_recount"], counters["cache_hits_optimal"], counters["cache_requests"]
+    hits = recount["hits"]
+    if requests and not recount["requests"]:
+        yield f"{_named(asked)}: none of {requests} fetches was counted node by node"
     if recount["hits"] != recount["due"]:
         yield (
             f"features.policy is {asked.policy} and {_named(asked)}: by the scores {recount['due']} of the rows "
@@ -77,8 +83,12 @@ def _hits(asked: Features, counters: dict[str, Any]) -> Iterator[str]:
         )
     if hits > best:
         yield f"{_named(asked)}: {hits} rows came from the cache, more than the {best} of the best cache of that size"
-    if asked.policy == "optimal" and counters["epochs"] == counters["replay"]["epochs"] and hits != best:
-        yield f"features.policy is optimal, but {hits} rows came from the cache and the best one gives {best}"
+    if asked.policy == "optimal" and counters["epochs"] == counters["replay"]["epochs"]:
+        if requests != counters["cache_score"]["due"]:
+            due = counters["cache_score"]["due"]
+            yield f"features.policy is optimal: {due} fetches were replayed in advance, but there were {requests}"
+        if recount["requests"] == requests and hits != best:
+            yield f"features.policy is optimal, but {hits} rows came from the cache and the best one gives {best}"
     if counters["cache_nodes"] == counters["num_nodes"] and counters["fetched_bytes"]:
         yield f"{_named(asked)}: all rows are cached, but {counters['fetched_bytes']} bytes came from the slow home"
 
