@@ -46,7 +46,7 @@ class PartitionReport(Frozen):
         dict[Literal["nodes", "edges"], float], Field(min_length=2)
     ]  # of nodes, and of edges by their destination: the largest part over the mean
     parts_sha256: str  # of the parts described, as `parts_sha256` below
-    seconds: float  # that the making took
+    seconds: Annotated[float, Field(ge=0)]  # that the making took
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,9 @@ def _not_ids(array: np.ndarray, below: int, length: int | None) -> str | None:
 
 
 def _reason(error: BaseException) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+    """In its first sentence: NumPy's second advises to unpickle."""
+    told = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+    return told.split(". ")[0]
 
 
 def _damaged(path: Path, what: str, why: str) -> InputError:

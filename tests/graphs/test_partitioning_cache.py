@@ -128,6 +128,9 @@ def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
     np.savez(path, other=part)
     with pytest.raises(InputError, match=rf"{path.name}.*part.*delete it"):
         cached_partition(graph, 2, "random", 0, tmp_path)
+    path.write_text("0 1 1 0")
+    with pytest.raises(InputError, match=rf"{path.name}.*pickled \(object\) data\); delete it"):
+        cached_partition(graph, 2, "random", 0, tmp_path)
     path.write_bytes(whole)
     report.unlink()
     report.mkdir()
@@ -145,6 +148,7 @@ def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
         ("parts_sha256", "0" * 64, "other parts than"),
         ("balance", {"nodes": 1.0}, "at least 2"),
         ("kept_sigmas", None, "valid number"),
+        ("seconds", -1.0, "greater than or equal to 0"),
     ],
 )
 def test_a_report_of_other_parts_is_refused(tmp_path: Path, field: str, value: object, why: str) -> None:
