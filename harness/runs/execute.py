@@ -142,13 +142,21 @@ def settle(request: RunRequest) -> torch.device:
     return device
 
 
-def assemble(request: RunRequest, graph: Graph, device: torch.device) -> Assembled:
-    """Batches, features, model and trainer of a request; the weights depend on the seed and the model alone."""
+def assemble(
+    request: RunRequest, graph: Graph, device: torch.device, model: torch.nn.Module | None = None
+) -> Assembled:
+    """Batches, features, model and trainer of a request; the weights depend on the seed and the model alone.
+
+    Args:
+        model: in the place of the request's own.
+    """
     options = request.options
     batches, features = batches_and_features(request, graph, device)
-    seed_everything(request.seed, "weights")
-    folders = [Path(request.spec_dir)]
-    model = build_model(request.model, graph.num_features, graph.num_classes, options, folders).to(device)
+    if model is None:
+        seed_everything(request.seed, "weights")
+        folders = [Path(request.spec_dir)]
+        model = build_model(request.model, graph.num_features, graph.num_classes, options, folders)
+    model = model.to(device)
     feed = _WholeFeatures(features) if options.batching == "full" else features
     labels = np.array(graph.y)
     trainer = Trainer(model, batches, feed, labels, request.training, options.precision, device, options.loader)

@@ -7,15 +7,12 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import torch
 
 from harness.batches.batch import Batch
-from harness.batches.epochs import BatchPlan
-from harness.graphs.graph import Graph
 from harness.graphs.store import open_graph
 from harness.models.parity import Side, parity, parity_models
 from harness.records.results import Parity
-from harness.runs.execute import batches_and_features, settle, translated
+from harness.runs.execute import assemble, settle, translated
 from harness.runs.request import RunRequest
 from harness.runs.seeding import derived_seed
 
@@ -23,8 +20,9 @@ from harness.runs.seeding import derived_seed
 def run_parity(reference: RunRequest, variant: RunRequest, report: Callable[[str], None]) -> Parity:
     """Logits and gradients of both on the same weights and the first training batch, dropout off, float32.
 
-    Each side draws the batch by its own options and fetches its features from its own store, so that a cache which
-    returned other rows, or a variant that is not exact at all (another fan-out), would show.
+    Each side's batch and features come the way its training is fed: by its own options, from its own store, through
+    its own loader. So a cache or a loader's thread which returned other rows, or a variant that is not exact at all
+    (another fan-out), would show.
 
     Args:
         reference, variant: requests with one seed and one graph.
@@ -62,39 +60,36 @@ def run_parity(reference: RunRequest, variant: RunRequest, report: Callable[[str
             derived_seed(variant.seed, "weights"),
             [Path(variant.spec_dir)],
         )
-        plans = [batches_and_features(r, graph, device) for r in (reference, variant)]
-        batches = [_first_with_targets(plan) for plan, _ in plans]
-        if not _same(*batches):
+        pairs = zip((reference, variant), models, strict=True)
+        runs = [assemble(request, graph, device, model) for request, model in pairs]
+        fed = [run.trainer.first_fed() for run in runs]
+        if not _same(*(first.batch for first in fed)):
             return _without_numbers("differs", "the first training batches differ, so the variant is not exact")
         sides = [
-            _side(graph, model.to(device), batch, features.fetch(batch.nodes))
-            for model, batch, (_, features) in zip(models, batches, plans, strict=True)
+            Side(run.model, first.x, first.batch.blocks, first.targets, first.labels)
+            for run, first in zip(runs, fed, strict=True)
         ]
         found = parity(*sides)
     report("done")
     return found
 
 
-def _side(graph: Graph, model: torch.nn.Module, batch: Batch, x: torch.Tensor) -> Side:
-    labels = torch.from_numpy(graph.y[batch.nodes[batch.targets]]).to(x.device)
-    return Side(model, x, batch.blocks, torch.from_numpy(batch.targets).to(x.device), labels)
-
-
-def _first_with_targets(plan: BatchPlan) -> Batch:
-    for batch in plan.epoch(1):
-        if len(batch.targets):
-            return batch
-    raise ValueError("no batch holds a training node")
-
-
 def _same(one: Batch, other: Batch) -> bool:
-    """Whether nodes, targets and every layer's edges are equal."""
+    """Whether nodes, targets and every layer's edges are equal, and these weigh the same but for rounding."""
     if len(one.blocks) != len(other.blocks):
         return False
     pairs = [(one.nodes, other.nodes), (one.targets, other.targets)]
     for a, b in zip(one.blocks, other.blocks, strict=True):
         pairs += [(a.indptr, b.indptr), (a.indices, b.indices)]
-    return all(np.array_equal(a, b) for a, b in pairs)
+    weights = [(a.edge_weight, b.edge_weight) for a, b in zip(one.blocks, other.blocks, strict=True)]
+    return all(np.array_equal(a, b) for a, b in pairs) and all(_weigh_the_same(a, b) for a, b in weights)
+
+
+def _weigh_the_same(one: np.ndarray | None, other: np.ndarray | None) -> bool:
+    """None is a weight of 1 for every edge; another backend rounds otherwise."""
+    if one is None or other is None:
+        return one is other
+    return one.shape == other.shape and np.allclose(one, other, rtol=1e-5, atol=0.0)
 
 
 def _without_numbers(state: Literal["differs", "not-checked"], note: str) -> Parity:

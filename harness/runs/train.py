@@ -83,6 +83,17 @@ class EpochLosses:
         return float(np.average(values, weights=self.targets))
 
 
+@dataclass(frozen=True)
+class FirstFed:
+    """The first batch with a target and, on the device, its features ``[nodes, features]``, and the class and the row
+    of each target, int64."""
+
+    batch: Batch
+    x: torch.Tensor
+    labels: torch.Tensor
+    targets: torch.Tensor
+
+
 class Trainer:
     """A model, its optimiser and what feeds it.
 
@@ -139,6 +150,18 @@ class Trainer:
         if norms:
             self.totals.gradient_norms += torch.stack(norms).tolist()  # one wait an epoch, not one a step
         return found
+
+    def first_fed(self) -> FirstFed:
+        """What the first step of epoch 1 is fed with, by the way that it is fed: through the loader, if it has threads.
+
+        Raises:
+            ValueError: no batch holds a training node.
+        """
+        with closing(self._fed(1)) as batches:
+            for batch, prepared in batches:
+                if len(batch.targets):
+                    return FirstFed(batch, *self._arrived(batch, prepared))
+        raise ValueError("no batch holds a training node")
 
     def counters(self) -> dict[str, Any]:
         """Totals as JSON values; `gradient_norm` (quantiles before clipping) only where gradients are clipped."""
@@ -197,16 +220,19 @@ class Trainer:
         labels = torch.from_numpy(self._labels[batch.nodes[batch.targets]])
         return self._side.send(self._features.fetch(batch.nodes), labels, torch.from_numpy(batch.targets))
 
+    def _arrived(self, batch: Batch, prepared: Arriving | None) -> tuple[torch.Tensor, ...]:
+        """Features, labels and rows of the targets, on the device."""
+        if prepared is not None:
+            return prepared.ready()
+        x = self._features.fetch(batch.nodes)
+        labels = torch.from_numpy(self._labels[batch.nodes[batch.targets]]).to(self._device)
+        return x, labels, torch.from_numpy(batch.targets).to(self._device)
+
     def _step(
         self, batch: Batch, prepared: Arriving | None, clock: StageClock | NoClock, norms: list[torch.Tensor]
     ) -> torch.Tensor:
         clock.enter("fetch")
-        if prepared is None:
-            x = self._features.fetch(batch.nodes)
-            labels = torch.from_numpy(self._labels[batch.nodes[batch.targets]]).to(self._device)
-            targets = torch.from_numpy(batch.targets).to(self._device)
-        else:
-            x, labels, targets = prepared.ready()
+        x, labels, targets = self._arrived(batch, prepared)
         clock.enter("compute")
         loss = F.cross_entropy(self.model(x, batch.blocks)[targets].float(), labels)
         self._optimiser.zero_grad(set_to_none=True)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from harness.batches.features.store import FeatureStore
+from harness.batches.sampling.numba_sampler import NeighborSampler
 from harness.graphs.prepare import prepare
 from harness.records.results import Parity
 from harness.runs.parity_check import run_parity
@@ -49,6 +53,8 @@ def _parity(graph: Path, reference=None, variant=None, conv="sage", hidden=(8, 8
         {"checkpointing": True},
         {"features": {"cache_ratio": 0.3}},
         {"features": {"home": "disk"}},
+        {"loader": {"threads": 1}},
+        {"loader": {"threads": 2, "depth": 3}, "features": {"cache_ratio": 0.3}},
     ],
     ids=str,
 )
@@ -72,6 +78,45 @@ def test_a_store_that_returns_other_rows_fails(graph, monkeypatch):
     found = _parity(graph, variant={"features": {"cache_ratio": 0.5}})
     assert not found.ok
     assert found.max_abs_difference > 1e-3
+
+
+def test_a_loader_whose_threads_return_other_rows_fails(graph, monkeypatch):
+    """What is compared came through the loader, as the training's batches do."""
+    fetch = FeatureStore.fetch
+
+    def mixed_up(store: FeatureStore, nodes):
+        rows = fetch(store, nodes)
+        return rows if threading.current_thread() is threading.main_thread() else rows.flip(0)
+
+    monkeypatch.setattr(FeatureStore, "fetch", mixed_up)
+    assert _parity(graph, variant={"features": {"home": "disk"}}).ok
+    before = threading.active_count()
+    found = _parity(graph, variant={"loader": {"threads": 2}})
+    assert not found.ok
+    assert found.max_abs_difference > 1e-3
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize(("by", "same"), [(1.0, True), (1.0 + 1e-7, True), (1.01, False), (None, False)])
+def test_edges_that_weigh_something_else_differ(graph, monkeypatch, by, same):
+    """As a backend would that weighs its sample otherwise, or not at all."""
+    sample, weighted = NeighborSampler.sample, {"method": "importance", "fanout": [4, 3], "reweight": True}
+    made = 0
+
+    def other(self, *arguments, **named):
+        nonlocal made
+        made += 1
+        found = sample(self, *arguments, **named)
+        if made == 1:  # the reference's
+            return found
+        blocks = [replace(b, edge_weight=None if by is None else b.edge_weight * np.float32(by)) for b in found.blocks]
+        return replace(found, blocks=tuple(blocks))
+
+    monkeypatch.setattr(NeighborSampler, "sample", other)
+    found = _parity(graph, {"sampling": weighted}, {"sampling": weighted})
+    assert made == 2
+    assert found.ok == same
+    assert ("first training batches differ" in found.note) == (not same)
 
 
 @pytest.mark.parametrize(
