@@ -163,6 +163,8 @@ def prepare(
     )
     for warning in meta.warnings:
         print(f"  warning: {warning}")
+    if made is not None:
+        _check_weights(made, folder)
     if made is not None and partitions:
         _make_partitions(made, folder)
 
@@ -257,6 +259,18 @@ def _make_plan(path: Path) -> Plan:
     from harness.spec.load import load_spec
 
     return make_plan(load_spec(path), path, probe(cache_root()))
+
+
+def _check_weights(made: Plan, folder: Path) -> None:
+    """The files that importance sampling draws by, before a run finds them wrong."""
+    from harness.batches.sampling.importance_weights import importance_weights
+    from harness.graphs.store import open_graph
+
+    drawn = [c.options.sampling for c in made.cells.values() if c.options.batching == "neighbor"]
+    files = {s.weights for s in drawn if s.method == "importance" and s.weights.endswith(".npy")}
+    for weights in sorted(files):
+        importance_weights(open_graph(folder), weights, Path(made.dataset.spec_dir))
+        print(f"weights {weights}: ok")
 
 
 def _make_partitions(made: Plan, folder: Path) -> None:

@@ -146,7 +146,10 @@ def _cost_facts(comparison: ComparisonVerdict) -> Facts:
         once = _once(costs.preprocess_s)
         if costs.reference_preprocess_s:
             once += f"; reference {_once(costs.reference_preprocess_s)}"
-        earned = f"; earned back after {costs.payoff_epochs:,.0f} epochs" if costs.payoff_epochs is not None else ""
+        earned = ""
+        if costs.payoff_epochs is not None:
+            epochs = max(1, math.ceil(costs.payoff_epochs))
+            earned = f"; earned back after {epochs:,} epoch{'s' * (epochs != 1)}"
         found.append(("once", once + earned))
     if costs.ceiling is not None:
         stages = " and ".join(costs.targets)

@@ -60,7 +60,10 @@ def _failures(contents: Contents) -> str:
 def _details(details: VariantDetails) -> str:
     lines = [f"### {markdown(details.variant)}: {details.verdict}", markdown(details.reason), _facts(details.facts)]
     if details.counters:
-        lines.append("Counters: " + ", ".join(code(f"{name} = {value}") for name, value in details.counters))
+        lines.append(
+            "Counters (docs/counters.md says what each is): "
+            + ", ".join(code(f"{name} = {value}") for name, value in details.counters)
+        )
     if details.pairs:
         pairs = ", ".join(f"{row[3]}{'' if row[4] == 'yes' else ' (not counted)'}" for row in details.pairs)
         seeds = f"{details.pairs[0][0]} to {details.pairs[-1][0]}"

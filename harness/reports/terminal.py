@@ -175,7 +175,7 @@ def _memory_text(plan: Plan) -> str:
     if not known:
         return f"Memory: {_unknown(plan)}"
     name = max(known, key=lambda n: known[n])
-    return f"Memory: at most about {bytes_text(known[name])} a run ({shortened(clean(name), 40)})."
+    return f"Memory: about {bytes_text(known[name])} in the largest run ({shortened(clean(name), 40)}), roughly."
 
 
 def _skip_reasons(plan: Plan) -> list[str]:

@@ -30,7 +30,7 @@ from harness.verdicts.sequential import alpha_per_look
 from harness.verdicts.speed import judge_ratios
 from harness.verdicts.time_to_reference import time_to_reference
 from harness.verdicts.warnings import measure_test_set, warnings_of
-from harness.verdicts.wording import ratio_text
+from harness.verdicts.wording import plural, ratio_text
 
 
 def analyze(plan: Plan, variants: Mapping[str, VariantResult], timings: Mapping[str, TimingResult]) -> Verdicts:
@@ -118,7 +118,7 @@ def _compare(
         memory=memory,
         verdict=reached,
         reason=reason,
-        costs=costs_of(timing, patch),
+        costs=costs_of(timing, patch, faster=speed.state == "gain"),
         time_to_reference=_time_to_reference(comparison, plan, result, quality, speed),
         failed=_failed(result, timing),
         counters=timing.counters if timing is not None else {},
@@ -257,11 +257,12 @@ def _failed_timing(timing: TimingResult | None) -> list[FailedRun]:
 def _notes(comparison: Comparison, quality: Quality | None, speed: Speed) -> list[str]:
     notes = list(quality.notes) if quality is not None else []
     if comparison.goal == "memory" and speed.ratio is not None:
-        notes.append(f"it trains {ratio_text(speed.ratio)} times as fast")
+        unsettled = " by this sample, which does not settle it" if speed.state == "unknown" else ""
+        notes.append(f"it trains {ratio_text(speed.ratio)} times as fast{unsettled}")
     if speed.narrow and speed.state == "unknown":
         notes.append("timing stopped because the interval is narrow: more blocks would not move it off the line")
     if speed.disturbed_blocks:
-        notes.append(f"{speed.disturbed_blocks} timing blocks ran beside other load and were kept")
+        notes.append(f"{plural(speed.disturbed_blocks, 'timing block')} ran beside other load and were kept")
     return notes
 
 

@@ -16,6 +16,7 @@ from harness.verdicts.model import Costs
 _TARGETS: dict[str, tuple[str, ...]] = {
     "sampling": ("sample", "fetch", "compute"),  # fewer neighbours: fewer rows to fetch and to aggregate
     "features": ("fetch",),
+    "loader": ("sample", "fetch"),  # done while the model computes
     "precision": ("compute", "update"),
     "aggregation": ("compute",),
 }
@@ -23,8 +24,12 @@ _ESTIMATE_FACTOR = 2.0
 _HIGHEST_CEILING = 10.0  # beyond it the bound tells nothing that anyone would come near
 
 
-def costs_of(timing: TimingResult | None, patch: Mapping[str, Any]) -> Costs:
-    """One-off costs with the epochs that earn them back, and Amdahl's ceiling."""
+def costs_of(timing: TimingResult | None, patch: Mapping[str, Any], faster: bool) -> Costs:
+    """One-off costs with the epochs that earn them back, and Amdahl's ceiling.
+
+    Args:
+        faster: the speed-up is shown; else nothing can be said to earn anything back.
+    """
     if timing is None:
         return Costs(targets=list(targeted_stages(patch)))
     targets = targeted_stages(patch)
@@ -32,7 +37,9 @@ def costs_of(timing: TimingResult | None, patch: Mapping[str, Any]) -> Costs:
     return Costs(
         preprocess_s=timing.preprocess_s,
         reference_preprocess_s=timing.reference_preprocess_s,
-        payoff_epochs=payoff_epochs(extra, epoch_seconds(timing, "reference"), epoch_seconds(timing, "variant")),
+        payoff_epochs=payoff_epochs(extra, epoch_seconds(timing, "reference"), epoch_seconds(timing, "variant"))
+        if faster
+        else None,
         targets=list(targets),
         ceiling=amdahl_ceiling(timing.reference_stages, targets),
         reference_stages=timing.reference_stages,

@@ -60,6 +60,7 @@ def _headed(text: str) -> bytes:
         (np.ones(1999), "one number a node"),
         (np.ones((2000, 1)), "one number a node"),
         (np.ones(2000, np.complex128), "one number a node"),
+        (np.zeros(2000), "every neighbour has weight 0"),
         (_with(17, -1.0), "node 17 has -1"),
         (_with(18, np.nan), "node 18 has nan"),
         (_with(19, np.inf), "node 19 has inf"),

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 SPEC = """\
@@ -56,3 +57,16 @@ def test_a_person_gets_the_partitions_and_snakemake_the_graph_alone(folder: Path
     assert [line.split("  ")[0] for line in shown[start + 2 : start + 6]] == names
     assert max(map(len, shown[start:])) <= 80
     assert "not made yet" not in " ".join(shown)
+
+
+def test_a_wrong_file_of_weights_is_found_before_anything_trains(folder: Path, tmp_path: Path) -> None:
+    text = SPEC.replace("variants: {", "variants: {by-file: {set: {batching: neighbor, sampling.method: importance, ")
+    text = text.replace("other: {grid", "sampling.weights: w.npy, sampling.fanout: [3, 3]}}, other: {grid")
+    (tmp_path / "s.yaml").write_text(text)
+    command = [sys.executable, "-m", "harness.cli", "prepare", "s.yaml", "--no-partitions"]
+    environment = {**os.environ, "HARNESS_CACHE": str(folder / "cache")}
+    for weights, code, words in ((np.ones(299), 2, "one number a node"), (np.ones(300), 0, "weights w.npy: ok")):
+        np.save(tmp_path / "w.npy", weights)
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert (done.returncode, words in done.stdout + done.stderr) == (code, True), done.stderr
+        assert "Traceback" not in done.stderr

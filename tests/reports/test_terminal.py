@@ -138,7 +138,7 @@ def test_the_plan_says_counts_costs_skips_and_warnings(make_verdicts, make_plan)
     assert found is not None
     assert pytest.approx(137.2) == found.quality_min_s + found.timing_min_s
     assert pytest.approx(7 * 12 * 0.1 * 5 + 7 * 4 * 2 * (1.0 + 7 * 0.1)) == 137.2
-    assert "Memory: at most about 80.0 MB a run (baseline)." in text
+    assert "Memory: about 80.0 MB in the largest run (baseline), roughly." in text
     assert "spmm-gat: gat has no spmm form" in text
     assert "a fan-out above every degree" in text
     assert max(len(line) for line in lines) <= 80

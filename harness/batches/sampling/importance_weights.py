@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.batches.sampling.neighbour_weights import checked_weights, neighbour_weights
+from harness.batches.sampling.neighbour_weights import checked_weights, neighbour_weights, source_degree
 from harness.graphs.graph import Graph
 from harness.graphs.sources.arrays import read_npy
 from harness.spec.errors import InputError, Problem
@@ -31,9 +31,12 @@ def importance_weights(graph: Graph, weights: str, spec_dir: Path) -> np.ndarray
     if path is None:
         raise _wrong(weights, "there is no such file; give a path relative to the spec or to $HARNESS_DATA")
     try:
-        return checked_weights(read_npy(path, _KEY), graph.num_nodes)
+        given = checked_weights(read_npy(path, _KEY), graph.num_nodes)
     except ValueError as error:
         raise _wrong(path, f"{error}; write one number a node of this graph") from None
+    if graph.num_edges and not given[source_degree(graph.indices, graph.num_nodes) > 0].any():
+        raise _wrong(path, "every neighbour has weight 0, so that none could be drawn; write some positive weights")
+    return given
 
 
 def _wrong(file: str | Path, message: str) -> InputError:
