@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from harness.batches.loader import End
 from harness.batches.observed.batch_sizes import BatchSizes
 from harness.batches.observed.first_draws import FirstDraws
 from harness.batches.observed.resampled import resampled
+from harness.batches.observed.weights_held import weights_held
 from harness.batches.randomness import SEED_ORDER, permutation
 from harness.batches.sampler import Sampler
 from harness.graphs.graph import Graph
@@ -33,6 +35,7 @@ class NeighborBatches(BatchPlan):
         seed: of the order.
         node_edge_budget: most nodes times edges of a batch (`BudgetedEpoch`); None for batches of equal seeds.
         weights: that the sampler draws by, float64, ``[num_nodes]``; of importance sampling only.
+        weights_file: .npy that they were read from, or None.
         weights_s: seconds that making them took.
     """
 
@@ -45,6 +48,7 @@ class NeighborBatches(BatchPlan):
         *,
         node_edge_budget: int | None = None,
         weights: np.ndarray | None = None,
+        weights_file: Path | None = None,
         weights_s: float = 0.0,
     ) -> None:
         self._graph, self._sampler, self._batch_size = graph, sampler, batch_size
@@ -53,7 +57,7 @@ class NeighborBatches(BatchPlan):
             lambda epoch: self._train[permutation(len(self._train), SEED_ORDER, seed, epoch)]
         )
         self._budgeted = lru_cache(maxsize=2)(self._divided)
-        self._budget, self._weights = node_edge_budget, weights
+        self._budget, self._weights, self._weights_file = node_edge_budget, weights, weights_file
         self.num_batches = -(-len(self._train) // batch_size) if node_edge_budget is None else None
         self.preprocess_s = {} if weights is None else {"neighbour_weights_s": weights_s}
         hops = len(sampler.fanout)
@@ -100,13 +104,14 @@ class NeighborBatches(BatchPlan):
         ``batches_per_epoch`` (None with a budget), ``train_nodes``, and totals so far: ``batches, nodes, edges``.
         With a budget also ``samplings``: what finding the batches' ends took, and making them, replays among them.
 
-        Besides what was observed: see `FirstDraws`, `resampled`, `sampled_by`, and `BatchSizes`."""
+        Besides what was observed: see `FirstDraws`, `resampled`, `weights_held`, `sampled_by`, and `BatchSizes`."""
         return {
             "batching": "neighbor",
             "method": self._sampler.method,
             "fanout": list(self._sampler.fanout),
             "fanout_mean": [float(e / r) if r else 0.0 for e, r in zip(self._edges, self._rows, strict=True)],
             "resampled": resampled(self._graph, self._sampler, self._train, self._first, self._weights),
+            "sampling_weights": weights_held(self._sampler.weights, self._graph, self._weights_file),
             "sampling_backend": sampled_by(self._sampler),
             "batches_per_epoch": self.num_batches,
             "train_nodes": len(self._train),

@@ -15,5 +15,9 @@ class Sampler(Protocol):
     fanout: tuple[int, ...]
     method: str
 
+    @property
+    def weights(self) -> np.ndarray | None:
+        """What it really draws by: of each node as a neighbour, float64, ``[num_nodes]``; None without weights."""
+
     def sample(self, seeds: np.ndarray, epoch: int = 0, batch: int = 0) -> Batch:
         """One batch; from any thread."""

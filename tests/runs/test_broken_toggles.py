@@ -16,6 +16,7 @@ from harness.batches import budget, clusters, epochs, plans
 from harness.batches.features import choose as stores
 from harness.batches.features import store as features
 from harness.batches.sampling import choose as samplers
+from harness.batches.sampling import numba_sampler
 from harness.graphs.partitioning import cache as cache_of_partitions
 from harness.graphs.partitioning import streaming
 from harness.graphs.partitioning.methods import random_parts
@@ -128,6 +129,53 @@ def test_weights_other_than_asked(graph, monkeypatch, asked):
     monkeypatch.setattr(samplers, "importance_weights", lambda of, _, folder: weights(of, other, folder))
     with pytest.raises(ToggleNotProven, match=f"sampling.weights is {asked}"):
         _run(graph, **_sampled("importance", weights=asked))
+
+
+def test_weights_other_than_those_of_the_file(graph, monkeypatch, tmp_path):
+    np.save(tmp_path / "w.npy", np.arange(300) + 1.0)
+    asked = _sampled("importance", weights=str(tmp_path / "w.npy"))
+    _run(graph, **asked)
+    weights = samplers.importance_weights
+    monkeypatch.setattr(samplers, "importance_weights", lambda of, _, folder: weights(of, "degree", folder))
+    with pytest.raises(ToggleNotProven, match=r"sampling\.weights is .*w\.npy, .* but the sampler held others"):
+        _run(graph, **asked)
+
+
+@pytest.mark.parametrize(
+    ("weight", "named"),
+    [
+        (lambda r: np.ones_like(r), "had weights other than 1"),
+        (lambda r: 2 * r, "do not undo the preference"),
+        (lambda r: 1 / r, "do not undo the preference"),
+    ],
+)
+def test_weights_of_edges_that_undo_nothing(graph, monkeypatch, weight, named):
+    real = samplers.NeighborSampler
+
+    class Broken(real):
+        def _draw(self, nodes, ends, key, out, edge_weight):
+            super()._draw(nodes, ends, key, out, edge_weight)
+            edge_weight[:] = weight(edge_weight)
+
+    _run(graph, **_sampled("importance", reweight=True))
+    monkeypatch.setattr(samplers, "NeighborSampler", Broken)
+    with pytest.raises(ToggleNotProven, match=named):
+        _run(graph, **_sampled("importance", reweight=True))
+
+
+@pytest.mark.parametrize(("lacking", "same"), [("epoch", "epochs"), ("batch", "batches")])
+@pytest.mark.parametrize("method", ["uniform", "importance", "labor"])
+def test_draws_whose_key_lacks_a_number(graph, monkeypatch, method, lacking, same):
+    keys = numba_sampler.hop_keys
+    monkeypatch.setattr(
+        numba_sampler,
+        "hop_keys",
+        lambda method, seed, hops, epoch, batch: keys(
+            method, seed, hops, *((0, batch) if lacking == "epoch" else (epoch, 0))
+        ),
+    )
+    with pytest.raises(ToggleNotProven, match=f"but two {same} drew the same neighbours"):
+        _run(graph, **_sampled(method))
 
 
 LOADER = {"loader": {"threads": 2, "depth": 3}}

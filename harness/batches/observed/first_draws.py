@@ -12,6 +12,7 @@ import numpy as np
 
 from harness.batches.batch import Batch
 from harness.batches.observed.due import neighbours_due
+from harness.batches.observed.reweighting import Reweighting
 from harness.batches.observed.unlike_uniform import DistinctSources, SharedOrder, WeightRanks
 from harness.graphs.graph import Graph
 
@@ -28,7 +29,7 @@ class FirstDraws:
     """
 
     def __init__(self, graph: Graph, method: str, fanout: tuple[int, ...], weights: np.ndarray | None) -> None:
-        self._indptr, self._indices, self._weights = graph.indptr, graph.indices, weights
+        self._indptr = graph.indptr
         self._method, self._fanout = method, fanout
         self._positive = positive_neighbours(graph.indptr, graph.indices, weights)
         self._epoch: int | None = None
@@ -36,6 +37,7 @@ class FirstDraws:
         self._reweighted: set[bool] = set()
         importance = method == "importance"
         self._ranks = None if method == "labor" else WeightRanks(graph, weights if importance else None)
+        self._reweighting = Reweighting(graph, weights) if importance and weights is not None else None
         self._distinct = None if importance else DistinctSources(graph)
         self._order = SharedOrder(graph) if method == "labor" else None
 
@@ -69,27 +71,21 @@ class FirstDraws:
                 for statistic in (self._ranks, self._distinct, self._order):
                     if statistic is not None:
                         statistic.look(nodes, counts, drawn)
+                if self._reweighting is not None and block.edge_weight is not None:
+                    self._reweighting.look(nodes, counts, block.edge_weight[block.indptr[first] :])
             first = block.num_dst
 
     def counters(self) -> dict[str, Any]:
-        """``draws`` (``drawn`` and ``due`` each hop), ``reweighted`` (whether blocks carried weights of edges),
-        ``weight_ranks``, ``distinct_sources`` and ``shared_order`` (None where the method makes a comparison
-        senseless), and ``sampling_weights``: whether they ``are_degrees``, their ``sum``, how many are ``positive``."""
+        """``draws`` (``drawn`` and ``due`` each hop), ``reweighted`` (whether blocks carried weights of edges) and
+        ``reweighting``, ``weight_ranks``, ``distinct_sources`` and ``shared_order`` (None where the method makes a
+        comparison senseless)."""
         return {
             "draws": {"drawn": self._drawn.tolist(), "due": self._due.tolist()},
             "reweighted": self._reweighted == {True},
-            "sampling_weights": None if self._weights is None else self._of_weights(self._weights),
+            "reweighting": None if self._reweighting is None else self._reweighting.counters(),
             "weight_ranks": None if self._ranks is None else self._ranks.counters(),
             "distinct_sources": None if self._distinct is None else self._distinct.counters(),
             "shared_order": None if self._order is None else self._order.counters(),
-        }
-
-    def _of_weights(self, weights: np.ndarray) -> dict[str, Any]:
-        degree = np.bincount(self._indices, minlength=len(weights)) if len(self._indices) else 0 * weights
-        return {
-            "are_degrees": np.array_equal(weights, degree),
-            "sum": float(weights.sum()),
-            "positive": int(np.count_nonzero(weights > 0)),
         }
 
 

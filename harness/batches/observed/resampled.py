@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -62,11 +63,20 @@ def _bits(
     """Bits of chance in the draws of a hop, at least."""
     choosing = choosable > due
     if method in ("uniform", "fixed", "degree-stratified"):
-        return float(np.count_nonzero(choosing))  # C(d, k) >= 2 samples each
+        return _bits_of_sets(choosable[choosing], due[choosing])
     rows = rows_of(graph, nodes, choosing, _EDGES)
     if weights is None:
-        return _disjoint_rows(rows)
+        apart = rows.chosen[_disjoint_rows(rows)]
+        return _bits_of_sets(choosable[apart], due[apart])
     return _bits_by_weight(weights[rows.near], rows.row, due[rows.chosen])
+
+
+def _bits_of_sets(degree: np.ndarray, count: np.ndarray) -> float:
+    """Every set of k of d neighbours equally likely, independently: log2 of the numbers of sets, C(d, k), added up."""
+    return sum(
+        (math.lgamma(d + 1) - math.lgamma(k + 1) - math.lgamma(d - k + 1)) / math.log(2.0)
+        for d, k in zip(degree.tolist(), count.tolist(), strict=True)
+    )
 
 
 def _bits_by_weight(weight: np.ndarray, row: np.ndarray, count: np.ndarray) -> float:
@@ -85,12 +95,12 @@ def _bits_by_weight(weight: np.ndarray, row: np.ndarray, count: np.ndarray) -> f
     return float(sure / np.log(2.0))
 
 
-def _disjoint_rows(rows: Rows) -> float:
+def _disjoint_rows(rows: Rows) -> list[int]:
     """Rows without a neighbour in common, taken greedily: those that share variates (labor) may all fall alike."""
     seen: set[int] = set()
-    found = 0
-    for own in np.split(rows.near, np.flatnonzero(np.diff(rows.row)) + 1):
+    found = []
+    for row, own in enumerate(np.split(rows.near, np.flatnonzero(np.diff(rows.row)) + 1)):
         if len(own) and seen.isdisjoint(neighbours := own.tolist()):
-            found += 1
+            found.append(row)
             seen.update(neighbours)
-    return float(found)
+    return found

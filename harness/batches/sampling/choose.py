@@ -17,6 +17,7 @@ from harness.batches.sampling.torch_sampler import TorchNeighborSampler
 from harness.graphs.graph import Graph
 from harness.spec.errors import InputError, Problem
 from harness.spec.options import Sampling
+from harness.spec.places import find_file
 
 
 def neighbor_batches(
@@ -30,6 +31,7 @@ def neighbor_batches(
     started = time.perf_counter()
     weights = importance_weights(graph, sampling.weights, spec_dir) if sampling.method == "importance" else None
     weights_s = time.perf_counter() - started
+    by_file = sampling.method == "importance" and sampling.weights.endswith(".npy")
     sampler = _sampler(graph, sampling, seed, weights, device)
     return NeighborBatches(
         graph,
@@ -38,6 +40,7 @@ def neighbor_batches(
         seed,
         node_edge_budget=sampling.node_edge_budget,
         weights=weights,
+        weights_file=find_file(sampling.weights, spec_dir) if by_file else None,
         weights_s=weights_s,
     )
 

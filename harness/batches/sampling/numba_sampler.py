@@ -102,6 +102,11 @@ class NeighborSampler:
     def num_nodes(self) -> int:
         return len(self._indptr) - 1
 
+    @property
+    def weights(self) -> np.ndarray | None:
+        """What is drawn by: of each node as a neighbour, float64, ``[num_nodes]``; None but for ``importance``."""
+        return self._weights
+
     def sample(self, seeds: np.ndarray, epoch: int = 0, batch: int = 0) -> Batch:
         """One batch.
 

@@ -92,6 +92,7 @@ class TorchNeighborSampler:
         self._indptr = self._on_device(indptr)
         self._from = self._indptr, self._on_device(indices)  # the adjacency to draw from
         by_weight = weights_of(method, weights, reweight, indptr, indices)
+        self._weights: Tensor | None = None
         if by_weight is not None:
             self._weights = torch.as_tensor(by_weight.copy(), device=self.device)
             self._from = tuple(self._on_device(a) for a in of_positive_weight(indptr, indices, by_weight))
@@ -102,6 +103,11 @@ class TorchNeighborSampler:
     @property
     def num_nodes(self) -> int:
         return len(self._indptr) - 1
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """What is drawn by, copied from the device; see `NeighborSampler.weights`."""
+        return None if self._weights is None else self._weights.cpu().numpy()
 
     def sample(self, seeds: np.ndarray, epoch: int = 0, batch: int = 0) -> Batch:
         """One batch, equal to that of `NeighborSampler.sample` with the same arguments."""

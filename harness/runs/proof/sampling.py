@@ -25,6 +25,8 @@ def sampling_faults(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
     yield from _ranks(asked, counters["weight_ranks"])
     yield from _shared(asked, counters)
     yield from _weights(asked, counters)
+    if asked.method == "importance" and asked.reweight:
+        yield from _reweighting(counters["reweighting"])
     yield from _division(asked, counters)
 
 
@@ -76,8 +78,23 @@ def _weights(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
         yield f"sampling.weights is degree, but the weights were others: {found}"
     elif found is not None and asked.weights == "pagerank" and abs(found["sum"] - 1.0) > 1e-6:
         yield f"sampling.weights is pagerank, whose sum is 1, but the weights were others: {found}"
+    elif found is not None and "file_sha256" in found and found["sha256"] != found["file_sha256"]:
+        file = found["file_sha256"]
+        held = "which can no longer be read" if file is None else f"whose numbers have the SHA-256 {file}"
+        yield f"sampling.weights is {asked.weights}, {held}, but the sampler held others: {found['sha256']}"
+    elif found is not None and asked.weights.endswith(".npy") and "file_sha256" not in found:
+        yield f"sampling.weights is {asked.weights}, but the weights came from no file"
     if counters["batches"] and reweighted != (importance and asked.reweight):
         yield f"sampling.reweight is {asked.reweight}, but edges {'had' if reweighted else 'had no'} weights"
+
+
+def _reweighting(found: dict[str, Any]) -> Iterator[str]:
+    """Weights of edges that are not 1, and undo the preference for neighbours of large weight."""
+    rows, weighted = found["rows"], found["weighted"]
+    if 2 * weighted < rows:  # a weight is 1 by a rare chance only
+        yield f"sampling.reweight is True, but only {weighted} of {rows} nodes with a choice had weights other than 1"
+    if abs(found["ranks"]) > found["margin"]:
+        yield f"sampling.reweight is True, but the weights of edges do not undo the preference: {found}"
 
 
 def _division(asked: Sampling, counters: dict[str, Any]) -> Iterator[str]:
