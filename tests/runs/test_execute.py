@@ -140,6 +140,18 @@ def test_timing_gives_epochs_stages_and_peak_but_no_metrics(graphs):
     assert 0 < total < 10 * max(outcome.epoch_s)
 
 
+@pytest.mark.parametrize("policy", ["degree", "presample", "optimal"])
+def test_no_node_is_counted_while_epochs_are_timed(graphs, policy):
+    """Only a store with a cache would pay for it."""
+    options = {"features": {"cache_ratio": 0.3, "policy": policy}}
+    timed = _run(graphs["four"], options, purpose="timing", warmup_epochs=2, timed_epochs=3).counters
+    warm_up = _run(graphs["four"], options, purpose="timing", warmup_epochs=2, timed_epochs=1).counters
+    counted = timed["cache_recount"]["requests"]
+    assert 0 < counted == warm_up["cache_recount"]["requests"] < warm_up["cache_requests"] < timed["cache_requests"]
+    quality = _run(graphs["four"], options).counters
+    assert quality["cache_recount"]["requests"] == quality["cache_requests"]
+
+
 # --- toggles -----------------------------------------------------------------------------------------------------
 
 
