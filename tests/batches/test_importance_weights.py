@@ -54,7 +54,7 @@ def _headed(text: str) -> bytes:
         (b"\x93NUMPY\x01", "cannot be read as npy"),
         (_headed("(" * 5000), "cannot be read as npy"),
         (_headed("{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000000,)}"), "cannot be read as npy"),
-        (_headed("{'descr': '<f8', 'fortran_order': False, 'shape': (%d,)}" % 10**23), "cannot be read as npy"),
+        (_headed(f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({10**23},)}}"), "cannot be read as npy"),
         (np.array([{"a": 1}] * 2000, dtype=object), "holds Python objects"),
         (np.array(["1"] * 2000), "one number a node"),
         (np.ones(1999), "one number a node"),
@@ -84,7 +84,7 @@ def test_what_cannot_be_weights_names_file_key_and_remedy(graph, tmp_path: Path,
 def test_an_archive_under_the_name_of_an_array(graph, tmp_path: Path) -> None:
     with (tmp_path / "w.npy").open("wb") as file:
         np.savez(file, w=np.ones(2000))
-    with pytest.raises(InputError, match="is not an npy file .*an npz"):
+    with pytest.raises(InputError, match=r"is not an npy file .*an npz"):
         importance_weights(graph, "w.npy", tmp_path)
 
 

@@ -131,6 +131,17 @@ def test_weights_other_than_asked(graph, monkeypatch, asked):
         _run(graph, **_sampled("importance", weights=asked))
 
 
+@pytest.mark.parametrize("share", ["equal", "by degree"])
+def test_weights_that_add_up_as_pagerank_does(graph, monkeypatch, share):
+    """Equal ones would draw uniformly under the name of PageRank."""
+    asked = _sampled("importance", weights="pagerank")
+    _run(graph, **asked)
+    weights = np.ones(300) if share == "equal" else np.bincount(open_graph(graph).indices, minlength=300)
+    monkeypatch.setattr(samplers, "importance_weights", lambda *_: weights / weights.sum())
+    with pytest.raises(ToggleNotProven, match="do not solve its equation"):
+        _run(graph, **asked)
+
+
 def test_weights_other_than_those_of_the_file(graph, monkeypatch, tmp_path):
     np.save(tmp_path / "w.npy", np.arange(300) + 1.0)
     asked = _sampled("importance", weights=str(tmp_path / "w.npy"))

@@ -10,6 +10,8 @@ import numpy as np
 
 from harness.graphs.graph import Graph
 
+_EDGES_AT_ONCE = 1 << 22
+
 
 def weights_held(held: np.ndarray | None, graph: Graph, file: Path | None) -> dict[str, Any] | None:
     """Facts about the weights that a sampler holds; None where it has none.
@@ -19,7 +21,8 @@ def weights_held(held: np.ndarray | None, graph: Graph, file: Path | None) -> di
 
     Returns:
         Whether they ``are_degrees``, their ``sum``, how many are ``positive``, and the ``sha256`` of their bytes. With
-        a file also ``file_sha256``, of what it holds now, as float64; None where it can no longer be read.
+        a file also ``file_sha256``, of what it holds now, as float64; None where it can no longer be read. Without one,
+        where they add up to 1, ``pagerank_residual``.
     """
     if held is None:
         return None
@@ -31,7 +34,30 @@ def weights_held(held: np.ndarray | None, graph: Graph, file: Path | None) -> di
         "positive": int(np.count_nonzero(held > 0)),
         "sha256": _sha256(held),
     }
-    return found if file is None else found | {"file_sha256": _sha256_of_file(file)}
+    if file is not None:
+        return found | {"file_sha256": _sha256_of_file(file)}
+    if abs(held.sum() - 1.0) < 1e-6:
+        found["pagerank_residual"] = pagerank_residual(held, graph, degree)
+    return found
+
+
+def pagerank_residual(rank: np.ndarray, graph: Graph, out_degree: np.ndarray, damping: float = 0.85) -> float:
+    """How far ranks are from solving PageRank's equation, summed over all nodes; 0 for its solution alone.
+
+    Written apart from the power iteration: in the equation ``r = (1 - damping) / n + damping * (P r + dangling / n)``
+    (`harness.batches.sampling.neighbour_weights.pagerank`) the ranks are put in once.
+    """
+    n, ends = len(rank), np.asarray(graph.indptr)
+    share = rank / np.maximum(out_degree, 1)
+    received = np.zeros(n)
+    first = 0
+    while first < n:  # pieces of whole rows, so that no array is as long as all edges
+        last = max(first + 1, int(np.searchsorted(ends, ends[first] + _EDGES_AT_ONCE, side="right")) - 1)
+        row = np.repeat(np.arange(last - first), np.diff(ends[first : last + 1]))
+        received[first:last] = np.bincount(row, share[graph.indices[ends[first] : ends[last]]], last - first)
+        first = last
+    everywhere = (1.0 - damping + damping * rank[out_degree == 0].sum()) / n
+    return float(np.abs(rank - everywhere - damping * received).sum())
 
 
 def _sha256(weights: np.ndarray) -> str:
