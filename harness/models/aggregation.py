@@ -60,10 +60,7 @@ class Aggregation:
         """Mean of each destination's sources, ``[num_dst, F]``; 0 without an edge.
 
         Neighbours are counted in float32 whatever the dtype of the messages: float16 counts no further than 2,048.
-        `spmm` divides the matrix instead of the sums, but in half precision, where weights of 1 / count are too coarse.
         """
-        if self.implementation == "spmm" and (self._dtype or x.dtype) not in HALF:
-            return self.sum(x, block.averaging)
         total = self.sum(x, block.plain)
         if total.dtype in HALF:
             return (total.float() / block.count).to(total.dtype)

@@ -63,11 +63,6 @@ class TorchBlock:
         return Adjacency(self._indptr, self._indices, self.num_src, self.device, weights)
 
     @cached_property
-    def averaging(self) -> Adjacency:
-        """As `plain`, the weights of a row over the number of its edges: a product with it is a mean in one pass."""
-        return Adjacency(self._indptr, self._indices, self.num_src, self.device, self._averaging_weights)
-
-    @cached_property
     def looped(self) -> Adjacency:
         """Self-loops dropped and exactly one added to each destination, the last of its row (gat)."""
         return Adjacency(*self._with_self_loops, self.num_src, self.device)
@@ -137,13 +132,6 @@ class TorchBlock:
     def _sampled_weights(self, _: Adjacency, dtype: torch.dtype) -> Tensor:
         assert self._edge_weight is not None
         return to_tensor(self._edge_weight, self.device).to(dtype)
-
-    def _averaging_weights(self, _: Adjacency, dtype: torch.dtype) -> Tensor:
-        share = 1.0 / np.maximum(self._degree, 1)
-        weight = np.repeat(share, self._degree)
-        if self._edge_weight is not None:
-            weight *= self._edge_weight
-        return to_tensor(weight, self.device).to(dtype)
 
     def _symmetric_weights(self, looped: Adjacency, dtype: torch.dtype) -> Tensor:
         exact = torch.float64 if dtype == torch.float64 else torch.float32
