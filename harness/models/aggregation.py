@@ -64,7 +64,8 @@ class Aggregation:
         total = self.sum(x, block.plain)
         if total.dtype in HALF:
             return (total.float() / block.count).to(total.dtype)
-        return total / block.count
+        # the sums are ours: divided where they lie, unless a backward pass may want them as they were
+        return total / block.count if total.requires_grad else total.div_(block.count)
 
     def scaled_sum(self, x: Tensor, block: TorchBlock) -> Tensor:
         """Sum over the whole neighbourhood, estimated from the edges held: the sum times in-degree over edges held."""
