@@ -20,6 +20,7 @@ from harness.spec.errors import InputError, Problem
 from harness.spec.places import cache_root
 
 if TYPE_CHECKING:
+    from harness.graphs.graph import Graph
     from harness.plan.model import Plan, VariantPlan
     from harness.records.results import VariantResult
 
@@ -153,7 +154,8 @@ def prepare(
     made = None if source.suffix == ".json" else _make_plan(source)
     section = read_model(source, DatasetPlan) if made is None else made.dataset
     folder = prepare_graph(section.dataset, section.dataset_id, Path(section.spec_dir))
-    meta = open_graph(folder).meta
+    graph = open_graph(folder)
+    meta = graph.meta
     if output is not None:
         write_atomically(output, json.dumps({"graph": str(folder), "meta": meta.model_dump()}, indent=2) + "\n")
     print(
@@ -164,9 +166,9 @@ def prepare(
     for warning in meta.warnings:
         print(f"  warning: {warning}")
     if made is not None:
-        _check_weights(made, folder)
+        _check_weights(made, graph)
     if made is not None and partitions:
-        _make_partitions(made, folder)
+        _make_partitions(made, graph)
 
 
 @app.command()
@@ -261,25 +263,22 @@ def _make_plan(path: Path) -> Plan:
     return make_plan(load_spec(path), path, probe(cache_root()))
 
 
-def _check_weights(made: Plan, folder: Path) -> None:
+def _check_weights(made: Plan, graph: Graph) -> None:
     """The files that importance sampling draws by, before a run finds them wrong."""
     from harness.batches.sampling.importance_weights import importance_weights
-    from harness.graphs.store import open_graph
 
     drawn = [c.options.sampling for c in made.cells.values() if c.options.batching == "neighbor"]
     files = {s.weights for s in drawn if s.method == "importance" and s.weights.endswith(".npy")}
     for weights in sorted(files):
-        importance_weights(open_graph(folder), weights, Path(made.dataset.spec_dir))
+        importance_weights(graph, weights, Path(made.dataset.spec_dir))
         print(f"weights {weights}: ok")
 
 
-def _make_partitions(made: Plan, folder: Path) -> None:
+def _make_partitions(made: Plan, graph: Graph) -> None:
     """Those that the plan's cells need for the first seed, a line each."""
     from harness.graphs import cached_partition
-    from harness.graphs.store import open_graph
     from harness.plan.partitions import partition_requests
 
-    graph = open_graph(folder)
     for request in partition_requests(made):
         print(f"partition {request.label}, seed {request.seed} ...", end=" ", flush=True)
         _, found = cached_partition(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,6 +76,17 @@ def check_csr(indptr: np.ndarray, indices: np.ndarray) -> None:
     num_nodes = len(indptr) - 1
     if len(indices) and (indices.min() < 0 or indices.max() >= num_nodes):
         raise ValueError(f"indices must lie in 0..{num_nodes - 1}; got {indices.min()}..{indices.max()}")
+
+
+def row_ranges(indptr: np.ndarray, most_edges: int, most_rows: int | None = None) -> Iterator[tuple[int, int]]:
+    """Consecutive rows (first, last + 1), with at most so many edges unless a single row has more, and at most so many
+    rows: to go through a graph that is larger than memory."""
+    first, num_nodes = 0, len(indptr) - 1
+    while first < num_nodes:
+        fitting = int(np.searchsorted(indptr, indptr[first] + most_edges, side="right")) - 1
+        last = min(max(fitting, first + 1), first + (most_rows or num_nodes), num_nodes)
+        yield first, last
+        first = last
 
 
 def edge_facts(csr: Csr) -> EdgeFacts:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from harness.batches.adjacency import self_loops
+from harness.graphs.csr import row_ranges
 from harness.graphs.graph import Graph
 from harness.models.adjacency import to_tensor
 from harness.models.aggregation import Aggregation
@@ -89,7 +90,7 @@ class Inference:
                 self.device,
                 first_dst=first,
             )
-            for first, last in _ranges(indptr, most_rows, EDGES)
+            for first, last in row_ranges(indptr, EDGES, most_rows)
         ]
 
     @cached_property
@@ -107,13 +108,3 @@ def _evaluation(model: nn.Module) -> Iterator[None]:
         yield
     finally:
         model.train(training)
-
-
-def _ranges(indptr: np.ndarray, most_rows: int, most_edges: int) -> Iterator[tuple[int, int]]:
-    """Consecutive rows, at most so many, with at most so many edges unless a single row has more."""
-    first, num_nodes = 0, len(indptr) - 1
-    while first < num_nodes:
-        fitting = int(np.searchsorted(indptr, indptr[first] + most_edges, side="right")) - 1
-        last = min(max(fitting, first + 1), first + most_rows, num_nodes)
-        yield first, last
-        first = last

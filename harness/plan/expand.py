@@ -296,12 +296,12 @@ def _weights_source(context: _Context, sampling: Sampling) -> str:
     if sampling.method != "importance" or not sampling.weights.endswith(".npy"):
         return ""
     if sampling.weights not in context.sources:
-        path = find_file(sampling.weights, context.spec_dir)
+        path = find_file(sampling.weights, context.spec_dir) or context.spec_dir / sampling.weights
         try:
-            content = b"" if path is None else path.read_bytes()  # load_spec has found it
+            with path.open("rb") as file:
+                context.sources[sampling.weights] = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise context.problem(f"{path}: {error.strerror}", "baseline", "sampling", "weights") from None
-        context.sources[sampling.weights] = hashlib.sha256(content).hexdigest()
     return context.sources[sampling.weights]
 
 

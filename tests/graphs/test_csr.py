@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.graphs.csr import Csr, build_csr, edge_facts
+from harness.graphs.csr import Csr, build_csr, edge_facts, row_ranges
 
 edge_lists = st.integers(1, 12).flatmap(
     lambda n: st.tuples(
@@ -65,3 +65,13 @@ def test_rows_receive() -> None:
     csr = build_csr(np.array([3, 1]), np.array([0, 0]), 4)
     assert csr.indices[csr.indptr[0] : csr.indptr[1]].tolist() == [1, 3]
     assert csr.indptr.tolist() == [0, 2, 2, 2, 2]
+
+
+def test_ranges_cover_every_row_once_within_bounds():
+    degree = np.array([3, 0, 9, 1, 1, 1, 0, 0, 20, 2])
+    indptr = np.concatenate([[0], np.cumsum(degree)])
+    ranges = list(row_ranges(indptr, most_edges=5, most_rows=4))
+    assert [v for first, last in ranges for v in range(first, last)] == list(range(10))
+    for first, last in ranges:
+        assert last - first <= 4
+        assert indptr[last] - indptr[first] <= 5 or last == first + 1

@@ -72,16 +72,6 @@ def test_features_can_be_given(graphs, whole, tmp_path):
     assert torch.equal(engine.logits(net, torch.from_numpy(graph.x)), engine.logits(net))
 
 
-def test_ranges_cover_every_row_once_within_bounds():
-    degree = np.array([3, 0, 9, 1, 1, 1, 0, 0, 20, 2])
-    indptr = np.concatenate([[0], np.cumsum(degree)])
-    ranges = list(inference._ranges(indptr, 4, 5))
-    assert [v for first, last in ranges for v in range(first, last)] == list(range(10))
-    for first, last in ranges:
-        assert last - first <= 4
-        assert indptr[last] - indptr[first] <= 5 or last == first + 1
-
-
 @pytest.mark.parametrize("conv", ["sage", "gat"])
 def test_memory_does_not_grow_with_the_edges(build_graph, tmp_path, monkeypatch, conv):
     """No tensor has a row of features for each edge: the largest allocation stays below that of such a tensor."""

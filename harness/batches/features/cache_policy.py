@@ -12,6 +12,7 @@ import numpy as np
 from harness.batches.adjacency import read_only
 from harness.batches.batch import Batch
 from harness.batches.features.gather import count_nodes
+from harness.batches.observed.degrees import degrees_of_sources
 from harness.batches.sampling.neighbour_weights import source_degree
 
 Replay = Callable[[int], Iterable[Batch]]
@@ -114,13 +115,9 @@ def must_be_cached(score: np.ndarray, count: int) -> np.ndarray:
 def first_by_degree(sources: np.ndarray, num_nodes: int, count: int) -> np.ndarray:
     """Which nodes a cache of ``count`` must hold by degree, bool, ``[num_nodes]``, from the edges themselves.
 
-    Counted apart from `by_degree`, so that a cache can be held to it, and piece by piece: no copy of all edges.
+    Counted apart from `by_degree`, so that a cache can be held to it.
     """
-    degree = np.zeros(num_nodes, np.int64)
-    piece = max(2**22, num_nodes)
-    for first in range(0, len(sources), piece):
-        degree += np.bincount(sources[first : first + piece], minlength=num_nodes)
-    return must_be_cached(degree, count)
+    return must_be_cached(degrees_of_sources(sources, num_nodes), count)
 
 
 def most_hits(fetches: np.ndarray, count: int) -> int:

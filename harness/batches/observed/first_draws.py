@@ -14,6 +14,7 @@ from harness.batches.batch import Batch
 from harness.batches.observed.due import neighbours_due
 from harness.batches.observed.reweighting import Reweighting
 from harness.batches.observed.unlike_uniform import DistinctSources, SharedOrder, WeightRanks
+from harness.graphs.csr import row_ranges
 from harness.graphs.graph import Graph
 
 _EDGES_AT_ONCE = 1 << 22
@@ -95,11 +96,8 @@ def positive_neighbours(indptr: np.ndarray, indices: np.ndarray, weights: np.nda
         return None
     ends = np.asarray(indptr)
     found = np.zeros(len(ends) - 1, np.int64)
-    first = 0
-    while first < len(found):
-        last = max(first + 1, int(np.searchsorted(ends, ends[first] + _EDGES_AT_ONCE, side="right")) - 1)
+    for first, last in row_ranges(ends, _EDGES_AT_ONCE):
         drawable = weights[indices[ends[first] : ends[last]]] > 0
         before = np.concatenate([[0], np.cumsum(drawable)])
         found[first:last] = np.diff(before[ends[first : last + 1] - ends[first]])
-        first = last
     return found

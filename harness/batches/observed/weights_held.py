@@ -8,7 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from harness.batches.observed.degrees import degrees_of_sources
+from harness.graphs.csr import row_ranges
 from harness.graphs.graph import Graph
+from harness.graphs.sources.arrays import read_npy
+from harness.spec.errors import InputError
 
 _EDGES_AT_ONCE = 1 << 22
 
@@ -26,8 +30,7 @@ def weights_held(held: np.ndarray | None, graph: Graph, file: Path | None) -> di
     """
     if held is None:
         return None
-    sources = np.asarray(graph.indices)
-    degree = np.bincount(sources, minlength=len(held)) if len(sources) else 0 * held
+    degree = degrees_of_sources(graph.indices, len(held))
     found = {
         "are_degrees": np.array_equal(held, degree),
         "sum": float(held.sum()),
@@ -50,12 +53,9 @@ def pagerank_residual(rank: np.ndarray, graph: Graph, out_degree: np.ndarray, da
     n, ends = len(rank), np.asarray(graph.indptr)
     share = rank / np.maximum(out_degree, 1)
     received = np.zeros(n)
-    first = 0
-    while first < n:  # pieces of whole rows, so that no array is as long as all edges
-        last = max(first + 1, int(np.searchsorted(ends, ends[first] + _EDGES_AT_ONCE, side="right")) - 1)
+    for first, last in row_ranges(ends, _EDGES_AT_ONCE):
         row = np.repeat(np.arange(last - first), np.diff(ends[first : last + 1]))
         received[first:last] = np.bincount(row, share[graph.indices[ends[first] : ends[last]]], last - first)
-        first = last
     everywhere = (1.0 - damping + damping * rank[out_degree == 0].sum()) / n
     return float(np.abs(rank - everywhere - damping * received).sum())
 
@@ -66,6 +66,6 @@ def _sha256(weights: np.ndarray) -> str:
 
 def _sha256_of_file(file: Path) -> str | None:
     try:
-        return _sha256(np.load(file, allow_pickle=False))
-    except (OSError, ValueError, EOFError, TypeError):  # gone, cut short, or no array of numbers any more
+        return _sha256(read_npy(file, "sampling.weights"))
+    except (InputError, ValueError, TypeError):  # gone, cut short, or no array of numbers any more
         return None

@@ -34,7 +34,7 @@ def importance_weights(graph: Graph, weights: str, spec_dir: Path) -> np.ndarray
         given = checked_weights(read_npy(path, _KEY), graph.num_nodes)
     except ValueError as error:
         raise _wrong(path, f"{error}; write one number a node of this graph") from None
-    if graph.num_edges and not given[source_degree(graph.indices, graph.num_nodes) > 0].any():
+    if graph.num_edges and not given.all() and not given[source_degree(graph.indices, graph.num_nodes) > 0].any():
         raise _wrong(path, "every neighbour has weight 0, so that none could be drawn; write some positive weights")
     return given
 
