@@ -9,40 +9,16 @@ from pathlib import Path
 import numpy as np
 from pydantic import ValidationError
 
-from harness.graphs.checks import check_chunk
 from harness.graphs.csr import Csr, edge_facts
 from harness.graphs.faults import data_fault
-from harness.graphs.features import write_npy_header
+from harness.graphs.feature_file import write_features
 from harness.graphs.fingerprint import ARRAYS, fingerprint
 from harness.graphs.graph import BUILDER_VERSION, Graph, GraphMeta
 from harness.graphs.raw import RawGraph, SplitNodes
-from harness.graphs.scaling import apply_scale, divide_rows, fit_scale
 from harness.graphs.structure import structure_hash
 from harness.spec.dataset import Transform
 
 REMEDY = "delete this folder and prepare again (`harness prepare SPEC`)"
-
-
-def write_features(folder: Path, raw: RawGraph, train: np.ndarray, transform: Transform | None) -> None:
-    """Write `x.npy`, float32, chunk by chunk, checked and scaled.
-
-    Raises:
-        InputError: a feature is not finite.
-        OSError: the disk is full.
-    """
-    path = folder / "x.npy"
-    with path.open("wb") as file:
-        write_npy_header(file, (raw.features.num_nodes, raw.features.num_features), np.dtype("<f4"))
-        for first, rows in raw.features.chunks():
-            check_chunk(raw, first, rows)
-            file.write(memoryview(rows).cast("B"))
-    if transform is not None:
-        x = np.load(path, mmap_mode="r+", allow_pickle=False)
-        if transform.scale == "row":
-            divide_rows(x)
-        else:
-            apply_scale(x, fit_scale(x, train, transform.scale))
-        x.flush()
 
 
 def write_graph(

@@ -108,6 +108,10 @@ def _custom(s: Settings) -> str | None:
     return f"class: {s.model.class_path}, which is built from `args` alone" if s.model.class_path else None
 
 
+def _single_layer(s: Settings) -> str | None:
+    return "model.layers: 1, which has no hidden layer" if s.model.layers == 1 and s.model.conv is not None else None
+
+
 def _custom_on_whole_graphs(s: Settings) -> str | None:
     return _custom(s) if s.options.batching != "neighbor" else None
 
@@ -128,7 +132,11 @@ NO_EFFECT: tuple[NoEffect, ...] = (
     NoEffect(("features.policy", "features.presample_epochs"), _all_cached),
     NoEffect(("features.presample_epochs",), _not_presampled),
     NoEffect(("loader.depth",), _foreground),
-    NoEffect(("model.hidden", "model.heads", "model.dropout", "model.norm"), _custom),
+    NoEffect(("training.accumulate", "training.accumulate_targets"), _batching_is_not("neighbor", "cluster")),
+    NoEffect(
+        ("model.hidden", "model.heads", "model.dropout", "model.norm", "model.residual", "model.jumping"), _custom
+    ),
+    NoEffect(("model.residual", "model.jumping"), _single_layer),
     NoEffect(("model.layers",), _custom_on_whole_graphs),
     NoEffect(("model.heads",), lambda s: None if s.model.conv in ("gat", None) else f"conv: {s.model.conv}"),
 )
@@ -198,6 +206,8 @@ def model_cannot(model: Model, options: Options) -> str | None:
     """Why a model cannot have the options, whatever the library and the hardware; None where it can."""
     if model.conv == "gat" and options.aggregation == "spmm":
         return "gat has attention weights per edge: spmm gains nothing and needs add_self_loops=False"
+    if model.conv == "mpnn" and options.aggregation == "spmm":
+        return "mpnn makes a message of each edge's attributes: a product with a sparse matrix makes no messages"
     if model.class_path is None:
         return None
     out_of_reach = []
@@ -205,6 +215,8 @@ def model_cannot(model: Model, options: Options) -> str | None:
         out_of_reach.append(f"aggregation: {options.aggregation}")
     if options.checkpointing:
         out_of_reach.append("checkpointing: true")
+    if options.retain != "none":
+        out_of_reach.append(f"retain: {options.retain}")
     if not out_of_reach:
         return None
     return f"{', '.join(out_of_reach)} cannot reach inside a model given by class ({model.class_path})"
@@ -222,7 +234,7 @@ def _full_from_disk(c: Candidate, machine: Machine) -> str | None:
 
 def _half_precision(c: Candidate, machine: Machine) -> str | None:
     precision, aggregation = c.settings.options.precision, c.settings.options.aggregation
-    if precision == "fp32":
+    if precision in ("fp32", "fp16-features"):
         return None
     kernels = machine.kernels.get(c.device, {})
     needed: list[str] = [precision]

@@ -32,12 +32,36 @@ class Split(Frozen):
 
 
 class Transform(Frozen):
-    """Changes to the features, fitted on training nodes only so that nothing leaks."""
+    """Changes to the features, in this order, fitted on training nodes so that nothing leaks."""
 
-    scale: Literal["standard", "minmax", "row"] = Field(
-        description="standard and minmax by column, fitted on training nodes; row: each node's features sum to 1."
+    missing: Literal["error", "mean"] = Field(
+        "error", description="Features that are NaN: an error, or filled with their column's mean."
     )
-    fit: Literal["train"] = "train"
+    scale: Literal["standard", "minmax", "row"] | None = Field(
+        None, description="standard and minmax by column; row: each node's features sum to 1."
+    )
+    pca: int | None = Field(
+        None, ge=1, le=100_000, description="Project on so many principal components; a warning below 85 % of variance."
+    )
+    structural: Annotated[
+        tuple[Literal["degree", "pagerank", "clustering", "random-walk"], ...], Field(strict=False, max_length=4)
+    ] = Field(
+        (),
+        description="Columns added from the edges, standardised: logarithm of the degree, PageRank, clustering "
+        "coefficient, and return probabilities of random walks.",
+    )
+    walk_steps: int = Field(16, ge=1, le=256, description="Longest walk of `random-walk`, a column a step.")
+    fit: Literal["train", "all"] = Field(
+        "train", description="`all` also fits on validation and test nodes: a leak, to measure what it is worth."
+    )
+
+    @model_validator(mode="after")
+    def _does_something(self) -> Transform:
+        if self.missing == "error" and self.scale is None and self.pca is None and not self.structural:
+            raise ValueError("changes nothing; give scale, pca, structural or missing: mean, or leave it out")
+        if len(set(self.structural)) < len(self.structural):
+            raise ValueError(f"`structural` names a column twice: {', '.join(self.structural)}")
+        return self
 
 
 class _Dataset(Frozen):
@@ -76,19 +100,26 @@ class Files(_Dataset):
 
     source: Literal["files"]
     path: str | None = Field(
-        None, description="npz with edge_index or indptr+indices, x or x_indptr+x_indices+x_shape, y"
+        None,
+        description="npz with edge_index or indptr+indices, x or x_indptr+x_indices+x_shape, y; perhaps edge_attr",
     )
     edges: str | None = Field(None, description="npz, npy, csv, parquet or mtx")
-    features: str | None = Field(None, description="npy or npz (dense or scipy sparse)")
+    features: str | None = Field(
+        None, description="npy or npz (dense or scipy sparse); may be left out with transform.structural"
+    )
+    edge_features: str | None = Field(None, description="npy, a row an edge, in the order of `edges` (mpnn)")
     labels: str | None = Field(None, description="npy, npz, csv or parquet; -1 or empty is unlabelled")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Files:
-        apart = [self.edges, self.features, self.labels]
+        apart = [self.edges, self.features, self.labels, self.edge_features]
         if self.path is not None and any(apart):
             raise ValueError("give `path` (one npz) or `edges`, `features` and `labels`, not both")
-        if self.path is None and not all(apart):
-            missing = [k for k in ("edges", "features", "labels") if getattr(self, k) is None]
+        needed = ["edges", "features", "labels"]
+        if self.transform is not None and self.transform.structural:
+            needed.remove("features")
+        missing = [k for k in needed if getattr(self, k) is None]
+        if self.path is None and missing:
             raise ValueError(f"missing {', '.join(missing)}: give `path` (one npz) or edges, features and labels")
         return self
 
@@ -104,6 +135,9 @@ class Synthetic(_Dataset):
     homophily: float = Field(0.7, ge=0.0, le=1.0, description="Share of edges inside a class.")
     exponent: float = Field(2.5, gt=1.0, description="Power law of the degrees; larger is more even.")
     signal: float = Field(0.5, ge=0.0, description="Distance of class means over the noise's standard deviation.")
+    edge_features: int = Field(
+        0, ge=0, le=1024, description="Attributes of each edge: whether its ends share a class, in noise (mpnn)."
+    )
     seed: int = Field(0, ge=0)
 
 

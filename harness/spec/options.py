@@ -116,19 +116,32 @@ class Options(Frozen):
     features: Features = Features()
     partition: Partition = Partition()
     loader: Loader = Loader()
-    precision: Literal["fp32", "bf16", "fp16", "fp16-linear", "bf16-linear"] = Field(
-        "fp32", description="`-linear` keeps aggregation in fp32."
+    precision: Literal["fp32", "bf16", "fp16", "fp16-linear", "bf16-linear", "fp16-features"] = Field(
+        "fp32",
+        description="`-linear` keeps aggregation in fp32; `fp16-features` stores and moves features in half and "
+        "computes in fp32.",
     )
-    aggregation: Literal["scatter", "spmm", "segment"] = Field(
-        "scatter", description="Gather and scatter, sparse matrix product, or reduction over sorted segments."
+    aggregation: Literal["scatter", "spmm", "segment", "dense"] = Field(
+        "scatter",
+        description="Gather and scatter, sparse matrix product, reduction over sorted segments, or neighbours padded "
+        "to the largest degree of the block, with a mask.",
     )
     checkpointing: bool = Field(False, description="Recompute activations in the backward pass.")
+    retain: Literal["none", "layer"] = Field(
+        "none",
+        description="Held beside what the backward pass needs: nothing, or every layer's output until the step's end.",
+    )
+    deterministic: bool = Field(
+        False, description="torch's deterministic algorithms only; an operation that has none ends the run."
+    )
 
 
 class Model(Frozen):
     """The network: one of ours by `conv`, or your own `torch.nn.Module` by `class`."""
 
-    conv: Literal["gcn", "sage", "gat", "gin"] | None = Field(None, description="One of ours; or give `class`.")
+    conv: Literal["gcn", "sage", "gat", "gin", "mpnn"] | None = Field(
+        None, description="One of ours; or give `class`. `mpnn` reads the edges' attributes."
+    )
     class_path: str | None = Field(
         None,
         alias="class",
@@ -140,12 +153,18 @@ class Model(Frozen):
     hidden: int = Field(64, ge=1, le=1_000_000, description="Width of the hidden layers.")
     heads: int = Field(1, ge=1, le=1_000_000, description="Attention heads (gat).")
     dropout: float = Field(0.5, ge=0.0, lt=1.0, description="After each hidden layer; for gat on attention too.")
-    norm: Literal["none", "batch", "layer"] = Field("none", description="After each hidden layer.")
+    norm: Literal["none", "batch", "layer", "pair"] = Field(
+        "none", description="After each hidden layer: over the nodes, over the features, or PairNorm."
+    )
+    residual: bool = Field(False, description="Each hidden layer adds its input, projected where widths differ.")
+    jumping: Literal["none", "cat", "max"] = Field(
+        "none", description="Jumping knowledge: a linear layer reads all layers' outputs, joined or their maximum."
+    )
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Model:
         if (self.conv is None) == (self.class_path is None):
-            raise ValueError("give either `conv` (gcn, sage, gat, gin) or `class` (module:Class)")
+            raise ValueError("give either `conv` (gcn, sage, gat, gin, mpnn) or `class` (module:Class)")
         if self.args and self.class_path is None:
             raise ValueError("`args` belongs to a model given by `class`")
         if self.conv == "gat" and self.hidden % self.heads:
@@ -168,3 +187,17 @@ class Training(Frozen):
     )
     eval_every: int = Field(1, ge=1, le=1_000_000, description="Epochs between evaluations.")
     clip: float | None = Field(None, gt=0.0, description="Global gradient norm to clip at, after unscaling.")
+    accumulate: int = Field(
+        1,
+        ge=1,
+        le=1_000_000,
+        description="Mini-batches whose gradients make one step, weighted by their labelled nodes; one without any is "
+        "not counted.",
+    )
+    accumulate_targets: int | None = Field(
+        None,
+        ge=1,
+        le=10**9,
+        description="Instead: mini-batches are gathered until they hold as many labelled nodes, e.g. those that a "
+        "`sampling.node_edge_budget` closes.",
+    )

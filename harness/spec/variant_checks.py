@@ -24,6 +24,7 @@ from harness.spec.wording import Finding, Loc, explain, shown
 EXACT = (
     "aggregation",
     "checkpointing",
+    "retain",
     "features.",
     "loader.",
     "sampling.backend",
@@ -55,6 +56,15 @@ def check_settings(settings: Settings, patch: dict[str, Any] | None = None) -> l
         if patch is None or blamed not in patch:
             blamed = "features.cache_bytes"
         message = "the cache's size is given twice, by cache_ratio and by cache_bytes; set one of them to 0 or null"
+        found.append((blamed, message))
+    if settings.training.accumulate > 1 and settings.training.accumulate_targets is not None:
+        blamed = "training.accumulate"
+        if patch is None or blamed not in patch:
+            blamed = "training.accumulate_targets"
+        message = (
+            "a step is given twice, by accumulate and by accumulate_targets; set accumulate: 1 or "
+            "accumulate_targets: null"
+        )
         found.append((blamed, message))
     partition = options.partition
     if partition.per_batch > partition.parts:
@@ -142,7 +152,7 @@ def _exact(key: str, variant: Variant) -> list[Finding]:
         return []
     message = (
         f"`{key}` changes {', '.join(inexact)} and cannot be exact: remove `exact: true`; "
-        "only aggregation, checkpointing, features.*, loader.* and sampling.backend can be exact"
+        "only aggregation, checkpointing, retain, features.*, loader.* and sampling.backend can be exact"
     )
     return [Finding(("variants", key, "exact"), message)]
 

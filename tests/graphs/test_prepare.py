@@ -103,7 +103,7 @@ def test_a_disk_that_cannot_be_written_is_one_message(
     def fail(*arguments) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("harness.graphs.store.write_npy_header", fail)
+    monkeypatch.setattr("harness.graphs.feature_file.write_npy_header", fail)
     with pytest.raises(InputError, match=says) as caught:
         prepare(SMALL, "a", tmp_path)
     assert caught.value.problems[0].path == "HARNESS_CACHE"

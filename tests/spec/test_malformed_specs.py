@@ -487,7 +487,9 @@ def test_a_message_reads_file_line_column_path_and_remedy(tmp_path: Path) -> Non
     path.write_text(GOOD.replace("conv: sage", "conv: saeg"))
     with pytest.raises(InputError) as caught:
         load_spec(path)
-    expected = f"{path}:4:15: model.conv: 'saeg' is not allowed; did you mean `sage`? allowed: gcn, sage, gat, gin"
+    expected = (
+        f"{path}:4:15: model.conv: 'saeg' is not allowed; did you mean `sage`? allowed: gcn, sage, gat, gin, mpnn"
+    )
     assert str(caught.value) == expected
 
 
