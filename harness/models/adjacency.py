@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -14,6 +15,23 @@ from torch import Tensor
 # read-only arrays (memory maps of the graph) are only read here
 warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+
+
+class Padded(NamedTuple):
+    """Rows of equal length: a slot for each edge, and as many empty ones as the largest degree asks for.
+
+    Attributes:
+        edge: edge in each slot, int64, ``[num_dst, max_degree]``; 0 in an empty one.
+        source: source of that edge, int64, likewise.
+        empty: whether a slot is empty, bool, ``[num_dst, max_degree]``.
+        slot: slot of each edge among all ``num_dst * max_degree``, int64, ``[num_edges]``.
+    """
+
+    edge: Tensor
+    source: Tensor
+    empty: Tensor
+    slot: Tensor
+
 
 Weights = Callable[["Adjacency", torch.dtype], Tensor]  # of each edge, [num_edges], on the adjacency's device
 
@@ -62,6 +80,30 @@ class Adjacency:
     def edge_index(self) -> Tensor:
         """Source over destination, int64, ``[2, num_edges]``: PyG's form."""
         return torch.stack([self.indices.long(), self.dst])
+
+    @cached_property
+    def padded(self) -> Padded:
+        """The edges in rows of equal length."""
+        slots = self.num_dst * self.max_degree
+        first = self.indptr[:-1].long() - self.max_degree * torch.arange(self.num_dst, device=self.device)
+        slot = torch.arange(self.num_edges, device=self.device) - first.index_select(0, self.dst)
+        edge = torch.zeros(slots, dtype=torch.int64, device=self.device)
+        empty = torch.ones(slots, dtype=torch.bool, device=self.device)
+        edge[slot] = torch.arange(self.num_edges, device=self.device)
+        empty[slot] = False
+        shape = (self.num_dst, self.max_degree)
+        source = self.indices.long()[edge] if self.num_edges else edge
+        return Padded(edge.view(shape), source.view(shape), empty.view(shape), slot)
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether an aggregation has asked for `padded`."""
+        return "padded" in self.__dict__
+
+    @cached_property
+    def max_degree(self) -> int:
+        """Largest number of edges of a destination; 0 without edges."""
+        return int(np.diff(self._indptr).max(initial=0))
 
     @cached_property
     def _transposed(self) -> tuple[Tensor, Tensor, Tensor | None]:

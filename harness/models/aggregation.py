@@ -1,9 +1,9 @@
-"""Sums over neighbours, three ways with equal results, in the dtype that the precision asks for."""
+"""Sums over neighbours, four ways with equal results, in the dtype that the precision asks for."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
@@ -13,11 +13,12 @@ from torch_geometric.utils import scatter, softmax
 
 from harness.models.adjacency import Adjacency
 from harness.models.block import TorchBlock
+from harness.models.dense import dense_attend, dense_reduce, dense_softmax, dense_sum
 from harness.models.errors import Unsupported
 from harness.models.segment import segment_softmax, segment_sum
 from harness.models.spmm import multiply, spmm_sum
 
-Implementation = Literal["scatter", "spmm", "segment"]
+Implementation = Literal["scatter", "spmm", "segment", "dense"]
 HALF = (torch.float16, torch.bfloat16)
 CHECK_FIRST, CHECK_EVERY = 16, 16  # outputs looked at for overflow: a look costs a pass over them
 
@@ -28,7 +29,8 @@ class Aggregation:
     Args:
         implementation: ``scatter`` gathers a message for each edge and adds it to its destination (PyG's default);
             ``segment`` gathers likewise and reduces the sorted edges row by row; ``spmm`` multiplies by a sparse
-            matrix and makes no messages.
+            matrix and makes no messages; ``dense`` gathers as many rows for each destination as the one of the
+            largest degree has, and masks those that are too many.
         dtype: messages and edge weights are cast to it before they are summed; None leaves them as they come.
     """
 
@@ -38,6 +40,11 @@ class Aggregation:
         self.message_dtype: torch.dtype | None = None  # as observed, of the last call
         self.checked = 0  # outputs looked at for values that are not finite
         self._nonfinite: Tensor | None = None
+        self.padded_calls, self.edges_in_slots, self.slots = (
+            0,
+            0,
+            0,
+        )  # over padded rows: edges, and the slots that held them
 
     @property
     def nonfinite(self) -> int:
@@ -54,18 +61,35 @@ class Aggregation:
             ``[num_dst, F]``, in the dtype of the messages; 0 for a destination without an edge.
         """
         with self._run(x) as messages:
-            return self._observed(_SUMS[self.implementation](messages, adjacency))
+            return self._observed(_SUMS[self.implementation](messages, adjacency), adjacency)
 
     def mean(self, x: Tensor, block: TorchBlock) -> Tensor:
         """Mean of each destination's sources, ``[num_dst, F]``; 0 without an edge.
 
         Neighbours are counted in float32 whatever the dtype of the messages: float16 counts no further than 2,048.
         """
-        total = self.sum(x, block.plain)
-        if total.dtype in HALF:
-            return (total.float() / block.count).to(total.dtype)
-        # the sums are ours: divided where they lie, unless a backward pass may want them as they were
-        return total / block.count if total.requires_grad else total.div_(block.count)
+        return _divided(self.sum(x, block.plain), block.count)
+
+    def reduce_mean(self, messages: Tensor, block: TorchBlock) -> Tensor:
+        """Mean of messages that were made edge by edge, as a message-passing network's are.
+
+        Args:
+            messages: ``[num_edges, F]``, in the order of the edges of ``block.plain``; cast to the option's dtype, and
+                multiplied by the sampler's weights where it gave any, as in `mean`.
+
+        Returns:
+            ``[num_dst, F]``, in that dtype; 0 for a destination without an edge.
+
+        Raises:
+            Unsupported: with ``spmm``, which has no messages.
+        """
+        if self.implementation == "spmm":
+            raise Unsupported("a product with a sparse matrix makes no messages; use scatter, segment or dense")
+        with self._run(messages) as cast:
+            weight = block.plain.weight(cast.dtype)
+            weighted = cast if weight is None else weight.view(-1, 1) * cast
+            total = self._observed(_REDUCES[self.implementation](weighted, block.plain), block.plain)
+        return _divided(total, block.count)
 
     def scaled_sum(self, x: Tensor, block: TorchBlock) -> Tensor:
         """Sum over the whole neighbourhood, estimated from the edges held: the sum times in-degree over edges held."""
@@ -77,6 +101,8 @@ class Aggregation:
         scores = scores.float() if scores.dtype in HALF else scores
         if self.implementation == "scatter":
             return softmax(scores, adjacency.dst, num_nodes=adjacency.num_dst)
+        if self.implementation == "dense":
+            return dense_softmax(scores, adjacency)
         return segment_softmax(scores, adjacency)
 
     def attend(self, x: Tensor, attention: Tensor, adjacency: Adjacency) -> Tensor:
@@ -91,7 +117,7 @@ class Aggregation:
         """
         with self._run(x) as sources:
             weights = attention.to(sources.dtype)
-            return self._observed(_ATTENDS[self.implementation](sources, weights, adjacency))
+            return self._observed(_ATTENDS[self.implementation](sources, weights, adjacency), adjacency)
 
     @contextmanager
     def _run(self, x: Tensor) -> Iterator[Tensor]:
@@ -110,7 +136,11 @@ class Aggregation:
                     f"in torch {torch.__version__}: {error}"
                 ) from error
 
-    def _observed(self, out: Tensor) -> Tensor:
+    def _observed(self, out: Tensor, adjacency: Adjacency) -> Tensor:
+        if adjacency.is_padded:
+            self.padded_calls += 1
+            self.edges_in_slots += adjacency.num_edges
+            self.slots += adjacency.num_dst * adjacency.max_degree
         if out.dtype in HALF:
             call = self.calls[self.implementation]
             if call <= CHECK_FIRST or call % CHECK_EVERY == 0:
@@ -120,32 +150,49 @@ class Aggregation:
         return out
 
 
+def padding_share(each: Iterable[Aggregation]) -> float | None:
+    """Empty slots of all that were summed; None where no rows were padded, 0 where they had no slot."""
+    slots, edges = sum(a.slots for a in each), sum(a.edges_in_slots for a in each)
+    if not any(a.padded_calls for a in each):
+        return None
+    return 1.0 - edges / slots if slots else 0.0
+
+
+def _divided(total: Tensor, count: Tensor) -> Tensor:
+    if total.dtype in HALF:
+        return (total.float() / count).to(total.dtype)
+    # the sums are ours: divided where they lie, unless a backward pass may want them as they were
+    return total / count if total.requires_grad else total.div_(count)
+
+
+def _scatter_reduce(messages: Tensor, adjacency: Adjacency) -> Tensor:
+    return scatter(messages, adjacency.dst, dim=0, dim_size=adjacency.num_dst, reduce="sum")
+
+
+def _segment_reduce(messages: Tensor, adjacency: Adjacency) -> Tensor:
+    return segment_sum(messages, adjacency.indptr)
+
+
 def _scatter_sum(x: Tensor, adjacency: Adjacency) -> Tensor:
-    source, target = adjacency.edge_index
-    weight = adjacency.weight(x.dtype)
-    messages = x.index_select(0, source)
-    if weight is not None:
-        messages = weight.view(-1, 1) * messages
-    return scatter(messages, target, dim=0, dim_size=adjacency.num_dst, reduce="sum")
+    return _scatter_reduce(_messages(x, adjacency), adjacency)
 
 
 def _segment_sum(x: Tensor, adjacency: Adjacency) -> Tensor:
+    return _segment_reduce(_messages(x, adjacency), adjacency)
+
+
+def _messages(x: Tensor, adjacency: Adjacency) -> Tensor:
     weight = adjacency.weight(x.dtype)
     messages = x.index_select(0, adjacency.indices)
-    if weight is not None:
-        messages = weight.view(-1, 1) * messages
-    return segment_sum(messages, adjacency.indptr)
+    return messages if weight is None else weight.view(-1, 1) * messages
 
 
 def _scatter_attend(x: Tensor, attention: Tensor, adjacency: Adjacency) -> Tensor:
-    source, target = adjacency.edge_index
-    messages = attention.unsqueeze(-1) * x.index_select(0, source)
-    return scatter(messages, target, dim=0, dim_size=adjacency.num_dst, reduce="sum")
+    return _scatter_reduce(attention.unsqueeze(-1) * x.index_select(0, adjacency.indices), adjacency)
 
 
 def _segment_attend(x: Tensor, attention: Tensor, adjacency: Adjacency) -> Tensor:
-    messages = attention.unsqueeze(-1) * x.index_select(0, adjacency.indices)
-    return segment_sum(messages, adjacency.indptr)
+    return _segment_reduce(attention.unsqueeze(-1) * x.index_select(0, adjacency.indices), adjacency)
 
 
 def _spmm_attend(x: Tensor, attention: Tensor, adjacency: Adjacency) -> Tensor:
@@ -156,5 +203,6 @@ def _spmm_attend(x: Tensor, attention: Tensor, adjacency: Adjacency) -> Tensor:
     return torch.stack(heads, dim=1)
 
 
-_SUMS = {"scatter": _scatter_sum, "segment": _segment_sum, "spmm": spmm_sum}
-_ATTENDS = {"scatter": _scatter_attend, "segment": _segment_attend, "spmm": _spmm_attend}
+_SUMS = {"scatter": _scatter_sum, "segment": _segment_sum, "spmm": spmm_sum, "dense": dense_sum}
+_REDUCES = {"scatter": _scatter_reduce, "segment": _segment_reduce, "dense": dense_reduce}
+_ATTENDS = {"scatter": _scatter_attend, "segment": _segment_attend, "spmm": _spmm_attend, "dense": dense_attend}

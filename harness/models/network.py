@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from harness.batches.batch import Block
-from harness.models.aggregation import Aggregation
+from harness.models.aggregation import Aggregation, padding_share
 from harness.models.block import BlockTensors, TorchBlock
 from harness.models.checkpointing import checkpointed
 from harness.models.convolutions import Rows, convolution, normalisation
@@ -108,7 +108,7 @@ class Network(nn.Module):
 
         `aggregation_calls` counts second computations too; `aggregation_dtype` is, layer by layer, that of the messages
         last summed, `linear_dtype` those of the linear layers' outputs; of the `nonfinite_checked` sums in half
-        precision, `nonfinite_aggregations` had an overflow.
+        precision, `nonfinite_aggregations` had an overflow; `padding_share` is that of empty slots in padded rows.
         """
         each = [layer.aggregation for layer in self.layers]
         return {
@@ -116,6 +116,7 @@ class Network(nn.Module):
             "aggregation_calls": dict(sum((a.calls for a in each), Counter())),
             "aggregation_dtype": [str(a.message_dtype).removeprefix("torch.") for a in each if a.message_dtype],
             "linear_dtype": self._linear.seen(),
+            "padding_share": padding_share(each),
             "nonfinite_aggregations": sum(a.nonfinite for a in each),
             "nonfinite_checked": sum(a.checked for a in each),
             "checkpoint_recomputations": self._recomputations,

@@ -172,6 +172,7 @@ class OwnModel(nn.Module):
             "aggregation_calls": dict(self._calls),
             "aggregation_dtype": list(self._dtypes.values()),
             "linear_dtype": self._linear.seen(),
+            "padding_share": None,
             "checkpoint_recomputations": 0,
         }
 

@@ -51,7 +51,7 @@ def _kernels(device: str) -> dict[str, str | None]:
             loss = torch.amp.GradScaler(device, init_scale=2.0).scale(loss)
         loss.backward()
 
-    def dense(dtype: torch.dtype) -> None:
+    def linear_alone(dtype: torch.dtype) -> None:
         finish(linear(dtype), dtype)
 
     def scatter(dtype: torch.dtype) -> None:
@@ -70,12 +70,18 @@ def _kernels(device: str) -> dict[str, str | None]:
         messages = linear(dtype).to(dtype)[indices]
         finish(torch.segment_reduce(messages, "sum", offsets=indptr, axis=0, unsafe=True), dtype)
 
+    def dense(dtype: torch.dtype) -> None:
+        padded = linear(dtype).to(dtype)[torch.zeros(3, 2, dtype=torch.int64, device=device)]
+        empty = torch.tensor([[False, False], [True, True], [False, True]], device=device).unsqueeze(-1)
+        finish(padded.masked_fill_(empty, 0.0).sum(dim=1), dtype)
+
     answers: dict[str, str | None] = {}
     for name, dtype in (("bf16", torch.bfloat16), ("fp16", torch.float16)):
-        answers[f"{name}-linear"] = _attempt(lambda dtype=dtype: dense(dtype))
+        answers[f"{name}-linear"] = _attempt(lambda dtype=dtype: linear_alone(dtype))
         answers[name] = _attempt(lambda dtype=dtype: scatter(dtype))
         answers[f"{name}+spmm"] = _attempt(lambda dtype=dtype: spmm(dtype))
         answers[f"{name}+segment"] = _attempt(lambda dtype=dtype: segment(dtype))
+        answers[f"{name}+dense"] = _attempt(lambda dtype=dtype: dense(dtype))
     return answers
 
 

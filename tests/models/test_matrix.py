@@ -17,7 +17,7 @@ PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16", "fp16-li
 
 
 @pytest.mark.parametrize("precision", [*PRECISIONS, "bf16-linear"])
-@pytest.mark.parametrize("aggregation", ["scatter", "spmm", "segment"])
+@pytest.mark.parametrize("aggregation", ["scatter", "spmm", "segment", "dense"])
 @pytest.mark.parametrize("conv", ["gcn", "sage", "gat", "gin"])
 def test_trains_and_proves_its_options(graphs, batches, conv, aggregation, precision):
     graph = graphs()

@@ -18,7 +18,7 @@ name: s
 dataset: {source: builtin, name: wordnet, subset: verb}
 model: {conv: sage, layers: 2}
 """
-KERNELS = [p + a for p in ("bf16", "fp16") for a in ("", "+spmm", "+segment", "-linear")]
+KERNELS = [p + a for p in ("bf16", "fp16") for a in ("", "+spmm", "+segment", "+dense", "-linear")]
 
 
 @pytest.fixture

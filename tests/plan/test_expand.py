@@ -117,7 +117,7 @@ VALUES: dict[str, list[Any]] = {
     "features.cache_ratio": [0.1, 1],
     "features.home": ["disk"],
     "precision": ["fp16", "bf16-linear"],
-    "aggregation": ["spmm", "segment"],
+    "aggregation": ["spmm", "segment", "dense"],
     "checkpointing": [True],
     "model.hidden": [8, 16],
     "model.dropout": [0, 0.1],
@@ -140,7 +140,7 @@ def variants(draw: st.DrawFn) -> dict[str, Any]:
 @settings(max_examples=60, deadline=None)
 @given(variants(), st.sampled_from(["one-at-a-time", "factorial"]))
 def test_a_cell_differs_from_the_baseline_in_exactly_what_it_declares(made: dict[str, Any], kind: str) -> None:
-    kernels = dict.fromkeys([p + a for p in ("bf16", "fp16") for a in ("", "+spmm", "+segment", "-linear")])
+    kernels = dict.fromkeys([p + a for p in ("bf16", "fp16") for a in ("", "+spmm", "+segment", "+dense", "-linear")])
     everything = Machine(torch="2", pyg="2", cuda=False, kernels={"cpu": kernels}, libraries={"pymetis": "1"})
     data = {"version": 1, "name": "s", "dataset": {"source": "builtin", "name": "wordnet"}, "model": {"conv": "gcn"}}
     spec = Spec.model_validate({**data, "variants": made, "design": {"kind": kind}})

@@ -25,7 +25,7 @@ def test_the_probe_knows_this_machine(asked: tuple[Path, Machine]) -> None:
     assert found.libraries["pymetis"]
     assert found.libraries["ogb"]
     # measured on torch 2.13: all half kernels work on a CPU, sparse products and their backward too
-    wanted = {p + a for p in ("bf16", "fp16") for a in ("", "-linear", "+spmm", "+segment")}
+    wanted = {p + a for p in ("bf16", "fp16") for a in ("", "-linear", "+spmm", "+segment", "+dense")}
     assert set(found.kernels["cpu"]) == wanted
     assert found.kernels["cpu"]["fp16-linear"] is None
     assert set(found.kernels) == ({"cpu", "cuda"} if found.cuda else {"cpu"})

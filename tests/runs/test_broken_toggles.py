@@ -22,6 +22,7 @@ from harness.graphs.partitioning import streaming
 from harness.graphs.partitioning.methods import random_parts
 from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph
+from harness.models import aggregation
 from harness.runs.execute import execute
 from harness.runs.proof import ToggleNotProven
 from harness.runs.request import RunRequest
@@ -448,3 +449,10 @@ def test_batches_of_other_parts_than_reported(communities, cache, monkeypatch, m
     )
     with pytest.raises(ToggleNotProven, match="but the batches made of them kept"):
         _run(communities, **_parts_by(method))
+
+
+def test_messages_scattered_where_rows_were_to_be_padded(graph, monkeypatch):
+    _run(graph, aggregation="dense")
+    monkeypatch.setitem(aggregation._SUMS, "dense", aggregation._SUMS["scatter"])
+    with pytest.raises(ToggleNotProven, match="aggregation is dense, but rows were not padded"):
+        _run(graph, aggregation="dense")

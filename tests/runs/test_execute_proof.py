@@ -45,6 +45,7 @@ def _counters(**changes: Any) -> dict[str, Any]:
         "batches_per_epoch": 3,
         "aggregation_calls": {"scatter": 18},
         "aggregation_dtype": ["float32", "float32"],
+        "padding_share": None,
         "linear_dtype": ["float32"],
         "backward_passes": 9,
         "loss_scale": None,

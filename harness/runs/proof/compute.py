@@ -11,6 +11,9 @@ from harness.spec.options import Model, Options
 
 def compute_faults(options: Options, model: Model, counters: dict[str, Any]) -> Iterator[str]:
     yield from equal("aggregation", [_implementation(options, model)], sorted(counters["aggregation_calls"]))
+    padded = counters["padding_share"] is not None
+    if padded != (options.aggregation == "dense" and model.conv is not None):
+        yield f"aggregation is {options.aggregation}, but rows were {'' if padded else 'not '}padded"
     expected = message_dtype(options.precision)
     dtypes = counters["aggregation_dtype"]
     if set(dtypes) - {expected} or (model.conv is not None and len(dtypes) != model.layers):
