@@ -42,23 +42,38 @@ class Precision:
 
 
 def update(
-    model: nn.Module, optimizer: torch.optim.Optimizer, scaler: torch.amp.GradScaler, clip: float | None = None
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    scaler: torch.amp.GradScaler,
+    clip: float | None = None,
+    correction: float = 1.0,
+    wants_norm: bool = False,
 ) -> Tensor | None:
-    """Unscale, clip, step, and adapt the scale, in this order: before unscaling the norm is the scaled loss's.
+    """Unscale, correct, clip, step, and adapt the scale, in this order: before unscaling and correcting, the norm is
+    that of another loss.
 
     Asks the device nothing beyond what the scaler asks itself, i.e. whether all gradients are finite: where they are
     not, it leaves the step out and lowers its scale. Steps made are counted by a hook of the optimizer.
 
     Args:
         clip: largest global norm of the gradients; None leaves them as they are.
+        correction: what the gradients are multiplied by, where the loss was divided by another number than it should.
+        wants_norm: give the norm also where nothing is clipped.
 
     Returns:
-        The global norm before clipping, unscaled, on the device; None where gradients are not clipped.
+        The global norm before clipping, unscaled, on the device; None where it is neither clipped at nor wanted.
     """
     norm = None
-    if clip is not None:
+    if clip is not None or wants_norm or correction != 1.0:
         scaler.unscale_(optimizer)
-        norm = nn.utils.clip_grad_norm_(model.parameters(), clip)
+        gradients = [p.grad for p in model.parameters() if p.grad is not None]
+        if correction != 1.0:
+            for gradient in gradients:
+                gradient.mul_(correction)
+        if clip is not None:
+            norm = nn.utils.clip_grad_norm_(model.parameters(), clip)
+        elif wants_norm:
+            norm = nn.utils.get_total_norm(gradients)
     scaler.step(optimizer)
     scaler.update()
     return norm

@@ -61,7 +61,7 @@ def execute(request: RunRequest, report: Report) -> Outcome:
         counters = run.counters() | {"memory_method": memory.method} | _determinism()
     if counters["backward_passes"] and not counters["steps"]:
         raise Diverged(_no_step(counters))
-    prove(request.options, request.model, counters)
+    prove(request.options, request.model, request.training, counters)
     report("done")
     return Outcome(
         metrics=found.metrics,
@@ -191,7 +191,7 @@ def translated() -> Iterator[None]:
 
 
 def _no_step(counters: dict[str, Any]) -> str:
-    made = f"none of {counters['backward_passes']} steps was made"
+    made = f"none of {counters['skipped_steps']} steps was made"
     if counters["loss_scale"] is None:
         return f"{made}: their gradients were never finite"
     return f"{made}: the loss scale was still settling: train longer, or the gradients are not finite"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Iterable
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -17,6 +17,8 @@ from harness.batches.batch import Batch
 from harness.batches.device_copy import Arriving, SideStream
 from harness.batches.loader import LoaderWatch
 from harness.models.precision import Precision, update
+from harness.runs.accumulation import Gathering, StepRule, StepSizes
+from harness.runs.gradient_norms import GradientNorms
 from harness.runs.request import Diverged
 from harness.runs.stages import NoClock, StageClock
 from harness.spec.options import Loader, Training
@@ -56,7 +58,6 @@ class Totals:
     backward_passes: int = 0
     steps: int = 0  # updates the optimiser really made
     targets: int = 0
-    gradient_norms: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,10 @@ class Trainer:
     With `fp16` and `fp16-linear` the loss is scaled; the scaler leaves out a step whose gradients are not finite. Such
     steps are counted, and end no training as long as the loss itself is finite.
 
+    With `training.accumulate` or `training.accumulate_targets` a step has the gradient of the mean loss over the
+    labelled nodes of several mini-batches, as if they were one; what is left at the end of an epoch makes a step too.
+    Only what a mini-batch computes over its own nodes (the statistics of batch norm) is still of each alone.
+
     Args:
         labels: class of every node, int64, ``[num_nodes]``.
         precision: as in the options; decides whether the loss is scaled. The model itself casts.
@@ -122,6 +127,8 @@ class Trainer:
         self.totals = Totals()
         self._batches, self._features, self._labels = batches, features, labels
         self._clip, self._device = training.clip, device
+        self._gathered, self._sizes = Gathering(StepRule.of(training)), StepSizes()
+        self._norms = GradientNorms(training.clip)
         self._loader, self._loader_watch, self._side = loader or Loader(), LoaderWatch(), SideStream(device)
         self._waited_s = self._epochs_s = 0.0
         self._optimiser = torch.optim.Adam(model.parameters(), lr=training.lr, weight_decay=training.weight_decay)
@@ -129,9 +136,8 @@ class Trainer:
         self.scaler = Precision(precision, device.type).scaler()
 
     def epoch(self, epoch: int, clock: StageClock | NoClock) -> EpochLosses:
-        """Train on every batch of this epoch (numbered from 1) that has a target; the others make no step."""
+        """Train on every batch of this epoch (numbered from 1) that has a target; the others are not computed."""
         self.model.train()
-        norms: list[torch.Tensor] = []
         found = EpochLosses(epoch, [], [], [])
         self.totals.epochs += 1
         clock.enter("sample")
@@ -139,16 +145,19 @@ class Trainer:
             for batch, prepared in batches:
                 self.totals.targets += len(batch.targets)
                 if len(batch.targets):
-                    found.losses.append(self._step(batch, prepared, clock, norms))
+                    found.losses.append(self._backward(batch, prepared, clock))
                     found.targets.append(len(batch.targets))
                     found.batches.append(batch.index)
+                    if self._gathered.full:
+                        self._update(clock, full=True)
                 else:
                     self.totals.batches_without_target += 1
                 del batch, prepared  # or they would be held while the next ones are waited for
                 clock.enter("sample")
+        if self._gathered.batches:
+            self._update(clock, full=False)
         clock.pause()
-        if norms:
-            self.totals.gradient_norms += torch.stack(norms).tolist()  # one wait an epoch, not one a step
+        self._norms.read()
         return found
 
     def first_fed(self) -> FirstFed:
@@ -164,14 +173,14 @@ class Trainer:
         raise ValueError("no batch holds a training node")
 
     def counters(self) -> dict[str, Any]:
-        """Totals as JSON values; `gradient_norm` (quantiles before clipping) only where gradients are clipped."""
-        totals = {k: v for k, v in vars(self.totals).items() if k != "gradient_norms"}
-        totals["skipped_steps"] = self.totals.backward_passes - self.totals.steps
-        totals["loss_scale"] = self.scaler.get_scale() if self.scaler.is_enabled() else None
-        if self._clip is not None:
-            totals["gradient_norm"] = _quantiles(self.totals.gradient_norms)
-            totals["clipped_steps"] = sum(self._clip < norm < math.inf for norm in self.totals.gradient_norms)
-        return totals | {"loader": self._loader_counters()}
+        """Totals as JSON values, and those of `StepSizes` and `GradientNorms`."""
+        return vars(self.totals) | {
+            "skipped_steps": self._sizes.batches.count - self.totals.steps,
+            "loss_scale": self.scaler.get_scale() if self.scaler.is_enabled() else None,
+            **self._sizes.counters(),
+            **self._norms.counters(),
+            "loader": self._loader_counters(),
+        }
 
     def _loader_counters(self) -> dict[str, Any]:
         watch = self._loader_watch
@@ -228,30 +237,35 @@ class Trainer:
         labels = torch.from_numpy(self._labels[batch.nodes[batch.targets]]).to(self._device)
         return x, labels, torch.from_numpy(batch.targets).to(self._device)
 
-    def _step(
-        self, batch: Batch, prepared: Arriving | None, clock: StageClock | NoClock, norms: list[torch.Tensor]
-    ) -> torch.Tensor:
+    def _backward(self, batch: Batch, prepared: Arriving | None, clock: StageClock | NoClock) -> torch.Tensor:
+        """Add a batch's gradient to the step's; its mean loss, on the device."""
         clock.enter("fetch")
         x, labels, targets = self._arrived(batch, prepared)
         clock.enter("compute")
         loss = F.cross_entropy(self.model(x, batch.blocks)[targets].float(), labels)
-        self._optimiser.zero_grad(set_to_none=True)
-        self.scaler.scale(loss).backward()
-        clock.enter("update")
+        if not self._gathered.batches:
+            self._optimiser.zero_grad(set_to_none=True)
+        weight = self._gathered.weight(len(batch.targets))
+        self.scaler.scale(loss if weight == 1.0 else loss * weight).backward()
         self.totals.backward_passes += 1
-        norm = update(self.model, self._optimiser, self.scaler, self._clip)
-        if norm is not None:
-            norms.append(norm)
+        self._gathered.add(len(batch.targets))
         return loss.detach()
+
+    def _update(self, clock: StageClock | NoClock, full: bool) -> None:
+        """Make the step of what was gathered, or leave it out as the scaler says."""
+        clock.enter("update")
+        norm = update(
+            self.model,
+            self._optimiser,
+            self.scaler,
+            self._clip,
+            correction=self._gathered.correction(),
+            wants_norm=self._norms.due(),
+        )
+        if norm is not None:
+            self._norms.add(norm)
+        self._sizes.add(self._gathered, full)
+        self._gathered.clear()
 
     def _count_step(self, *_: Any) -> None:
         self.totals.steps += 1
-
-
-def _quantiles(norms: list[float]) -> dict[str, float] | None:
-    """Of the finite gradient norms; None where there is none."""
-    finite = [norm for norm in norms if math.isfinite(norm)]
-    if not finite:
-        return None
-    low, median, high = np.quantile(finite, [0.05, 0.5, 0.95])
-    return {"q05": float(low), "median": float(median), "q95": float(high), "max": max(finite)}

@@ -192,7 +192,7 @@ class Training(Frozen):
         ge=1,
         le=1_000_000,
         description="Mini-batches whose gradients make one step, weighted by their labelled nodes; one without any is "
-        "not counted.",
+        "not counted. `norm: batch` is of each mini-batch.",
     )
     accumulate_targets: int | None = Field(
         None,

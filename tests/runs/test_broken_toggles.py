@@ -23,6 +23,7 @@ from harness.graphs.partitioning.methods import random_parts
 from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph
 from harness.models import aggregation
+from harness.runs.accumulation import StepRule
 from harness.runs.execute import execute
 from harness.runs.proof import ToggleNotProven
 from harness.runs.request import RunRequest
@@ -52,13 +53,14 @@ def directed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield prepare(Files(source="files", path="g.npz", split=split), "directed", folder)
 
 
-def _run(graph: Path, batch_size: int = 64, purpose: str = "quality", **options) -> None:
+def _run(graph: Path, batch_size: int = 64, purpose: str = "quality", training=None, **options) -> None:
     threads = torch.get_num_threads()
+    settings = Training(**{"epochs": 1, "batch_size": batch_size} | (training or {}))
     try:
         execute(
             RunRequest(
                 run_id="r", cell_id="c", purpose=purpose, seed=0, model=Model(conv="sage", hidden=8, layers=2),
-                training=Training(epochs=1, batch_size=batch_size), graph_path=str(graph), spec_dir=str(graph),
+                training=settings, graph_path=str(graph), spec_dir=str(graph),
                 options=Options.model_validate({"sampling": {"fanout": [4, 3]}, **options}), threads=1, device="cpu",
                 warmup_epochs=1, timed_epochs=1,
             ),
@@ -456,3 +458,19 @@ def test_messages_scattered_where_rows_were_to_be_padded(graph, monkeypatch):
     monkeypatch.setitem(aggregation._SUMS, "dense", aggregation._SUMS["scatter"])
     with pytest.raises(ToggleNotProven, match="aggregation is dense, but rows were not padded"):
         _run(graph, aggregation="dense")
+
+
+@pytest.mark.parametrize(
+    ("training", "full", "named"),
+    [
+        ({"accumulate": 3}, lambda self, batches, targets: True, "accumulate is 3, but steps had 1 to 1 batches"),
+        ({"accumulate": 2}, lambda self, batches, targets: batches >= 3, "accumulate is 2, but a step had 3 batches"),
+        ({"accumulate_targets": 40}, lambda self, batches, targets: batches >= 2, "but a step had 22 labelled nodes"),
+        ({"accumulate_targets": 40}, lambda self, batches, targets: batches >= 4, "was given one more batch"),
+    ],
+)
+def test_steps_of_another_size(graph, monkeypatch, training, full, named):
+    _run(graph, batch_size=16, training=training)
+    monkeypatch.setattr(StepRule, "full", full)
+    with pytest.raises(ToggleNotProven, match=named):
+        _run(graph, batch_size=16, training=training)

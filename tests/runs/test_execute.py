@@ -226,7 +226,16 @@ def test_clipping_reports_gradient_norms(graphs):
     counters = _run(graphs["four"], training={"clip": 1e-3}).counters
     assert counters["clipped_steps"] == counters["steps"]
     assert counters["gradient_norm"]["q05"] <= counters["gradient_norm"]["median"] <= counters["gradient_norm"]["max"]
-    assert "gradient_norm" not in _run(graphs["four"]).counters
+    assert counters["gradient_norm"]["looked_at"] == counters["steps"]
+
+
+def test_gradient_norms_are_looked_at_sparsely_where_nothing_is_clipped(graphs):
+    counters = _run(graphs["four"], training={"batch_size": 10, "epochs": 3}).counters
+    found = counters["gradient_norm"]
+    assert (counters["steps"], found["looked_at"]) == (45, 16 + 2)  # the first 16, and the 17th and 33rd
+    assert 0 < found["q05"] <= found["median"] <= found["q95"] <= found["max"]
+    assert found["ratio"] == found["q95"] / found["q05"]
+    assert "clipped_steps" not in counters
 
 
 def test_what_a_model_cannot_do_is_unsupported(graphs):
@@ -235,10 +244,10 @@ def test_what_a_model_cannot_do_is_unsupported(graphs):
 
 
 def test_a_loss_scale_that_never_settles_is_named_as_a_cause():
-    assert _no_step({"backward_passes": 4, "loss_scale": 2.0**12}) == (
+    assert _no_step({"skipped_steps": 4, "loss_scale": 2.0**12}) == (
         "none of 4 steps was made: the loss scale was still settling: train longer, or the gradients are not finite"
     )
-    assert "train longer" not in _no_step({"backward_passes": 4, "loss_scale": None})
+    assert "train longer" not in _no_step({"skipped_steps": 4, "loss_scale": None})
 
 
 def test_a_cache_of_no_node_is_unsupported(graphs):

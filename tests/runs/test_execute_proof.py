@@ -7,11 +7,22 @@ from typing import Any
 import pytest
 
 from harness.runs.proof import ToggleNotProven, prove
-from harness.spec.options import Model, Options
+from harness.spec.options import Model, Options, Training
 
 SAGE = Model(conv="sage", layers=2)
+ONCE = Training()  # a step a batch
 KEPT = {"kept_edge_share": 0.5, "kept_by_chance": 50.0, "kept_over_random": 4.0}
 PARTS = {"method": "metis", "parts": 8, "non_empty_parts": 8, "kept_sigmas": 40.0, "reachable_sigmas": None} | KEPT
+
+ONE = {"min": 1, "mean": 1.0, "max": 1}
+ACCUMULATED = {
+    "batches": 9,
+    "targets": 120,
+    "rests": 0,
+    "full_batches": ONE,
+    "full_targets": {"min": 13, "mean": 13.3, "max": 14},
+    "most_before_last": 0,
+}
 
 
 def _counters(**changes: Any) -> dict[str, Any]:
@@ -48,6 +59,8 @@ def _counters(**changes: Any) -> dict[str, Any]:
         "padding_share": None,
         "linear_dtype": ["float32"],
         "backward_passes": 9,
+        "batches_per_step": ONE,
+        "accumulated": ACCUMULATED,
         "loss_scale": None,
         "checkpoint_recomputations": 0,
         **changes,
@@ -62,7 +75,7 @@ def _options(**changes: Any) -> Options:
 
 
 def test_a_run_as_asked_is_proven():
-    prove(_options(), SAGE, _counters())
+    prove(_options(), SAGE, ONCE, _counters())
 
 
 @pytest.mark.parametrize(
@@ -118,16 +131,16 @@ def test_a_run_as_asked_is_proven():
 )
 def test_an_option_that_did_nothing_is_named(options, counters, names):
     with pytest.raises(ToggleNotProven, match=names):
-        prove(_options(**options), SAGE, _counters(**counters))
+        prove(_options(**options), SAGE, ONCE, _counters(**counters))
 
 
 def test_a_loader_and_a_gpu_as_asked_are_proven():
-    prove(_options(loader={"threads": 1}), SAGE, _counters(loader=LOADED))
+    prove(_options(loader={"threads": 1}), SAGE, ONCE, _counters(loader=LOADED))
     four = LOADED | {"threads": 4, "most_ahead": 4}  # more than the 3 batches of an epoch, of which each begins
-    prove(_options(loader={"threads": 4}), SAGE, _counters(loader=four | {"submitted": 3}))
+    prove(_options(loader={"threads": 4}), SAGE, ONCE, _counters(loader=four | {"submitted": 3}))
     unknown = _counters(loader=four | {"submitted": 4}, batches_per_epoch=None)
-    prove(_options(loader={"threads": 4}), SAGE, unknown)
-    prove(_options(sampling={"backend": "torch"}), SAGE, _counters(sampling_backend="torch on cuda:0"))
+    prove(_options(loader={"threads": 4}), SAGE, ONCE, unknown)
+    prove(_options(sampling={"backend": "torch"}), SAGE, ONCE, _counters(sampling_backend="torch on cuda:0"))
 
 
 # 30 of 100 nodes are cached, and 500 of 700 rows come from there.
@@ -202,33 +215,33 @@ BEST = {"cache_hits": 510, "cache_recount": {"requests": 900, "hits": 510, "due"
 )
 def test_a_cache_that_is_not_the_one_asked_for_is_named(features, right, wrong, names):
     options = _options(features=features)
-    prove(options, SAGE, _counters(**right))
+    prove(options, SAGE, ONCE, _counters(**right))
     with pytest.raises(ToggleNotProven, match=names):
-        prove(options, SAGE, _counters(**(right | wrong)))
+        prove(options, SAGE, ONCE, _counters(**(right | wrong)))
 
 
 def test_a_training_that_stopped_early_is_not_the_one_replayed():
     """The hits of hindsight are the best of the epochs replayed, not of fewer."""
-    stopped = _counters(**REPLAYED, epochs=2, targets=80)
-    prove(_options(features={"cache_ratio": 0.3, "policy": "optimal"}), SAGE, stopped)
+    stopped = _counters(**REPLAYED, epochs=2, targets=80, accumulated=ACCUMULATED | {"targets": 80})
+    prove(_options(features={"cache_ratio": 0.3, "policy": "optimal"}), SAGE, ONCE, stopped)
 
 
 def test_a_timing_run_is_held_to_what_its_warm_up_counted():
     """There the best cache of all epochs need not be the best of a few."""
     counted = {"cache_recount": {"requests": 300, "hits": 160, "due": 160}, "cache_hits_optimal": 165}
     options = _options(features={"cache_ratio": 0.3, "policy": "optimal"})
-    prove(options, SAGE, _counters(**REPLAYED | counted))
+    prove(options, SAGE, ONCE, _counters(**REPLAYED | counted))
     with pytest.raises(ToggleNotProven, match="160 rows came from the cache, more than the 159"):
-        prove(options, SAGE, _counters(**REPLAYED | counted | {"cache_hits_optimal": 159}))
+        prove(options, SAGE, ONCE, _counters(**REPLAYED | counted | {"cache_hits_optimal": 159}))
 
 
 def test_without_effect_there_is_no_cache():
     """The full graph and the device's home hold all rows, whatever the baseline says of a cache."""
     full = {"batching": "full", "batches": 7, "nodes": 700}
-    prove(_options(batching="full", features={"cache_ratio": 0.3}), SAGE, _counters(**full))
-    prove(_options(features={"home": "device", "cache_ratio": 0.3}), SAGE, _counters())
+    prove(_options(batching="full", features={"cache_ratio": 0.3}), SAGE, ONCE, _counters(**full))
+    prove(_options(features={"home": "device", "cache_ratio": 0.3}), SAGE, ONCE, _counters())
     with pytest.raises(ToggleNotProven, match="no cache is due"):
-        prove(_options(batching="full", features={"cache_ratio": 0.3}), SAGE, _counters(**full, **CACHED))
+        prove(_options(batching="full", features={"cache_ratio": 0.3}), SAGE, ONCE, _counters(**full, **CACHED))
 
 
 @pytest.mark.parametrize(
@@ -253,9 +266,9 @@ def test_clusters_without_their_parts_are_named(counters, names):
     options = _options(batching="cluster", partition={"method": "metis", "parts": 8, "per_batch": 2})
     right = {"batching": "cluster", "partition": PARTS, "parts_found": 8, "part_sizes": [11, 14], "per_batch": 2}
     right |= {"parts_joined": 2, "batches": 12, "kept_edge_share": 0.55}
-    prove(options, SAGE, _counters(**right))
+    prove(options, SAGE, ONCE, _counters(**right))
     with pytest.raises(ToggleNotProven, match=names):
-        prove(options, SAGE, _counters(**(right | counters)))
+        prove(options, SAGE, ONCE, _counters(**(right | counters)))
 
 
 def _parts_of(method: str, changes: dict[str, Any] | None = None, **counters: Any) -> None:
@@ -264,7 +277,7 @@ def _parts_of(method: str, changes: dict[str, Any] | None = None, **counters: An
     by_chance = {"method": method, "kept_sigmas": 1.0, "passes": 10 if method == "fennel" else None}
     found = {"batching": "cluster", "partition": PARTS | by_chance | (changes or {}), "parts_found": 8, "per_batch": 2}
     found |= {"parts_joined": 2, "batches": 12, "kept_edge_share": 0.55, "part_sizes": [12, 13]}
-    prove(options, SAGE, _counters(**(found | counters)))
+    prove(options, SAGE, ONCE, _counters(**(found | counters)))
 
 
 def test_random_parts_are_even_and_keep_what_chance_gives():
@@ -298,5 +311,30 @@ def test_streaming_methods_keep_to_their_load_limit_and_passes():
 
 def test_all_faults_are_told_at_once():
     with pytest.raises(ToggleNotProven) as caught:
-        prove(_options(checkpointing=True, aggregation="spmm", precision="bf16"), SAGE, _counters())
+        prove(_options(checkpointing=True, aggregation="spmm", precision="bf16"), SAGE, ONCE, _counters())
     assert all(word in str(caught.value) for word in ("checkpointing", "aggregation", "precision"))
+
+
+FULL = {"min": 3, "mean": 3.0, "max": 3}
+HUNDRED = {"min": 100, "mean": 101.0, "max": 102}
+
+
+@pytest.mark.parametrize(
+    ("training", "accumulated", "names"),
+    [
+        ({"accumulate": 3}, {"full_batches": FULL | {"min": 2}}, "accumulate is 3, but steps had 2 to 3 batches"),
+        ({"accumulate": 2}, {"full_batches": FULL}, "accumulate is 2, but a step had 3 batches"),
+        ({"accumulate": 3}, {"batches": 8}, "made of 8 batches"),
+        ({"accumulate": 3}, {"targets": 119}, "with 119 labelled nodes, but 9 with 120"),
+        ({"accumulate": 3}, {"rests": 4}, "4 steps had less than asked"),
+        ({"accumulate_targets": 101}, {}, "accumulate_targets is 101, but a step had 100 labelled nodes"),
+        ({"accumulate_targets": 100}, {"most_before_last": 100}, "100 labelled nodes was given one more batch"),
+    ],
+)
+def test_steps_of_another_size_are_named(training, accumulated, names):
+    right = ACCUMULATED | {"full_batches": FULL, "full_targets": HUNDRED, "most_before_last": 99}
+    right_counters = _counters(batches_per_step=FULL, accumulated=right)
+    prove(_options(), SAGE, Training(accumulate=3), right_counters)
+    prove(_options(), SAGE, Training(accumulate_targets=100), right_counters)
+    with pytest.raises(ToggleNotProven, match=names):
+        prove(_options(), SAGE, Training(**training), _counters(batches_per_step=FULL, accumulated=right | accumulated))

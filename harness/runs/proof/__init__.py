@@ -11,7 +11,8 @@ from harness.runs.proof.equal import equal
 from harness.runs.proof.features import feature_faults
 from harness.runs.proof.loader import loader_faults
 from harness.runs.proof.sampling import sampling_faults
-from harness.spec.options import Model, Options
+from harness.runs.proof.steps import step_faults
+from harness.spec.options import Model, Options, Training
 
 __all__ = ["ToggleNotProven", "prove"]
 
@@ -20,7 +21,7 @@ class ToggleNotProven(AssertionError):
     """An option was asked for and what was counted does not show it: a fault of the engine, not of the spec."""
 
 
-def prove(options: Options, model: Model, counters: dict[str, Any]) -> None:
+def prove(options: Options, model: Model, training: Training, counters: dict[str, Any]) -> None:
     """Compare what was asked with what was counted.
 
     Args:
@@ -34,6 +35,7 @@ def prove(options: Options, model: Model, counters: dict[str, Any]) -> None:
         *feature_faults(options, counters),
         *loader_faults(options.loader, counters),
         *compute_faults(options, model, counters),
+        *step_faults(training, counters),
     ]
     if faults:
         raise ToggleNotProven("; ".join(faults))
