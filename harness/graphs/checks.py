@@ -31,6 +31,28 @@ def check_edges(raw: RawGraph) -> None:
             )
 
 
+def check_edge_attr(raw: RawGraph) -> None:
+    """Attributes of edges, where there are some, are one row of numbers an edge.
+
+    Raises:
+        InputError: they are not; the message has what they are.
+    """
+    attr = raw.edge_attr
+    if attr is None:
+        return
+    edges = len(raw.source)
+    shapes = f"shape [{edges}, D], or [{edges}] for a single attribute"
+    if attr.dtype.kind not in "iufb":
+        raise raw.fault("edge attributes", f"attributes of edges are {attr.dtype}; they must be numbers, {shapes}")
+    if attr.ndim not in (1, 2) or (attr.ndim == 2 and attr.shape[1] == 0):
+        raise raw.fault("edge attributes", f"attributes of edges have shape {list(attr.shape)}; give them {shapes}")
+    if len(attr) != edges:
+        raise raw.fault(
+            "edge attributes",
+            f"{len(attr)} rows of edge attributes for {edges} edges; give one row an edge, in the order of the edges",
+        )
+
+
 def check_labels(raw: RawGraph) -> tuple[np.ndarray, tuple[str, ...], list[str]]:
     """Classes as int64 with -1 for unlabelled, one name a class, and warnings.
 

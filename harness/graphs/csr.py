@@ -65,6 +65,31 @@ def build_csr(source: np.ndarray, target: np.ndarray, num_nodes: int, undirected
     return Csr(indptr, indices)
 
 
+def edge_numbers(source: np.ndarray, target: np.ndarray, num_nodes: int, undirected: bool = False) -> np.ndarray:
+    """Which of the given edges each entry of `build_csr(...).indices` is; O(edges + nodes), two stable counting sorts.
+
+    Args:
+        source, target, num_nodes, undirected: as for `build_csr`. A reverse edge that was added is the edge that it
+            reverses; of several between the same source and target the first is kept, given ones before added ones.
+
+    Returns:
+        Places in `source` and `target`, int32, or int64 from 2**30 edges on, ``[len(indices)]``; edges that are alike
+        keep their order.
+    """
+    given = len(source)
+    ids = np.int32 if num_nodes < 2**31 else np.int64
+    source, target = np.asarray(source, dtype=ids), np.asarray(target, dtype=ids)
+    if undirected:
+        source, target = np.concatenate([source, target]), np.concatenate([target, source])
+    order = np.arange(len(source), dtype=np.int32 if given < 2**30 else np.int64)
+    order = _sorted_by(target, _sorted_by(source, order, num_nodes), num_nodes)
+    if undirected and given:
+        source, target = source[order], target[order]
+        first = np.concatenate([[True], (source[1:] != source[:-1]) | (target[1:] != target[:-1])])
+        order = order[first] % given
+    return order
+
+
 def check_csr(indptr: np.ndarray, indices: np.ndarray) -> None:
     """Raise ValueError unless the two arrays are the CSR of a square matrix; the loops check no bounds."""
     if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
@@ -129,6 +154,17 @@ def _rows(row: np.ndarray, column: np.ndarray, num_nodes: int) -> tuple[np.ndarr
         indices[place[row[e]]] = column[e]
         place[row[e]] += 1
     return indptr, indices
+
+
+@njit(cache=True, nogil=True)
+def _sorted_by(node: np.ndarray, order: np.ndarray, num_nodes: int) -> np.ndarray:
+    """The entries of `order` by their node, those of one node in the order that they had."""
+    place = _pointer(node, num_nodes)
+    out = np.empty_like(order)
+    for e in order:
+        out[place[node[e]]] = e
+        place[node[e]] += 1
+    return out
 
 
 @njit(cache=True, nogil=True)

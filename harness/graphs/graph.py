@@ -25,6 +25,7 @@ class GraphMeta(Frozen):
     num_nodes: int
     num_edges: int
     num_features: int
+    edge_features: int = 0  # attributes of each edge; 0 where there is no edge_attr.npy
     num_classes: int
     class_names: list[str]
     train_nodes: int
@@ -54,6 +55,8 @@ class Graph:
         x: features, float32, ``[num_nodes, num_features]``, already transformed.
         y: class of each node, int64, ``[num_nodes]``; -1 is unlabelled.
         train, val, test: sorted node ids, int64; disjoint, labelled.
+        edge_attr: attributes of each edge in the order of `indices`, float32, ``[num_edges, edge_features]``; None
+            where the data have none.
     """
 
     path: Path
@@ -65,6 +68,7 @@ class Graph:
     train: np.ndarray
     val: np.ndarray
     test: np.ndarray
+    edge_attr: np.ndarray | None = None
 
     @property
     def num_nodes(self) -> int:

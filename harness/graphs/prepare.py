@@ -10,8 +10,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from harness.graphs.checks import check_edges, check_labels, check_size
-from harness.graphs.csr import build_csr
+from harness.graphs.checks import check_edge_attr, check_edges, check_labels, check_size
+from harness.graphs.csr import build_csr, edge_numbers
 from harness.graphs.faults import data_fault
 from harness.graphs.folders import clear_disk_messages, find_file
 from harness.graphs.graph import BUILDER_VERSION
@@ -78,11 +78,15 @@ def _build(dataset: Dataset, spec_dir: Path, building: Path, say: Progress) -> N
     check_size(raw)
     y, class_names, label_warnings = check_labels(raw)
     check_edges(raw)
+    check_edge_attr(raw)
     split, kind = choose_split(dataset.split, raw, y, _split_file(dataset, spec_dir, raw))
     say(f"sorting {len(raw.source):,} edges of {len(y):,} nodes")
-    csr = build_csr(raw.source, raw.target, len(y), undirected=dataset.undirected or raw.one_way)
+    undirected = dataset.undirected or raw.one_way
+    csr = build_csr(raw.source, raw.target, len(y), undirected)
+    edge = None if raw.edge_rows is None else edge_numbers(raw.source, raw.target, len(y), undirected)
+    edge_features = 0 if raw.edge_rows is None else raw.edge_rows.shape[1]
     edge_warnings = () if len(csr.indices) else ("there are no edges: every model is a plain network",)
-    _enough_space(building, graph_bytes(len(y), len(csr.indices), raw.features.num_features))
+    _enough_space(building, graph_bytes(len(y), len(csr.indices), raw.features.num_features, edge_features))
     say(f"writing {raw.features.num_features} features")
     meta = write_graph(
         building,
@@ -91,6 +95,7 @@ def _build(dataset: Dataset, spec_dir: Path, building: Path, say: Progress) -> N
         y,
         class_names,
         split,
+        edge=edge,
         kind=kind,
         dataset=dataset.model_dump(mode="json"),
         transform=dataset.transform,

@@ -39,7 +39,9 @@ class RawGraph:
         one_way: each undirected edge is stored once, so the reverse is added whatever the spec says.
         metric: what OGB's Evaluator measures on it, `acc` or `rocauc`; None for other sources.
         warnings: what a person should know about the data.
-        places: file and key of "features" and "labels" where they are not `file` and `key`.
+        places: file and key of "features", "labels" and "edge attributes" where they are not `file` and `key`.
+        edge_attr: attributes of each edge, in the order of `source`, numbers, ``[num_edges, D]`` or ``[num_edges]``;
+            None where there are none.
     """
 
     name: str
@@ -56,7 +58,13 @@ class RawGraph:
     metric: str | None = None
     warnings: tuple[str, ...] = ()
     places: Mapping[str, tuple[Path | str, str]] = field(default_factory=dict)
+    edge_attr: np.ndarray | None = None
+
+    @property
+    def edge_rows(self) -> np.ndarray | None:
+        """The attributes of edges as a matrix, ``[num_edges, D]``."""
+        return self.edge_attr if self.edge_attr is None or self.edge_attr.ndim == 2 else self.edge_attr[:, None]
 
     def fault(self, part: str, message: str) -> InputError:
-        """A complaint about "edges", "features" or "labels", with the file and key they came from."""
+        """A complaint about "edges", "edge attributes", "features" or "labels", with the file and key of them."""
         return data_fault(*self.places.get(part, (self.file, self.key)), message)

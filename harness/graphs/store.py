@@ -10,9 +10,10 @@ import numpy as np
 from pydantic import ValidationError
 
 from harness.graphs.csr import Csr, edge_facts
+from harness.graphs.edge_file import write_edge_attr
 from harness.graphs.faults import data_fault
 from harness.graphs.feature_file import write_features
-from harness.graphs.fingerprint import ARRAYS, fingerprint
+from harness.graphs.fingerprint import ARRAYS, EDGE_ATTR, fingerprint
 from harness.graphs.graph import BUILDER_VERSION, Graph, GraphMeta
 from harness.graphs.raw import RawGraph, SplitNodes
 from harness.graphs.structure import structure_hash
@@ -29,6 +30,7 @@ def write_graph(
     class_names: tuple[str, ...],
     split: SplitNodes,
     *,
+    edge: np.ndarray | None = None,
     kind: str,
     dataset: Mapping[str, object],
     transform: Transform | None = None,
@@ -38,11 +40,12 @@ def write_graph(
 
     Args:
         folder: an empty folder.
-        raw: the source's graph; only its name and features are read here.
+        raw: the source's graph; only its name, features and attributes of edges are read here.
         csr: edges, rows receive.
         y: classes, int64, ``[num_nodes]``, -1 unlabelled.
         class_names: one a class.
         split: disjoint sorted node ids.
+        edge: which edge of the source each entry of the CSR is; None where edges have no attributes.
         kind: the split's kind.
         dataset: the spec's dataset section, kept for people to read.
         transform: scaling of the features.
@@ -53,7 +56,9 @@ def write_graph(
     for name, array in (small | {"train": split.train, "val": split.val, "test": split.test}).items():
         with (folder / f"{name}.npy").open("wb") as file:
             np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
-    arrays = _open_arrays(folder)
+    if edge is not None:
+        write_edge_attr(folder, raw, edge)
+    arrays = _open_arrays(folder, with_edge_attr=edge is not None)
     facts = edge_facts(csr)
     return GraphMeta(
         name=raw.name,
@@ -63,6 +68,7 @@ def write_graph(
         num_nodes=len(y),
         num_edges=len(csr.indices),
         num_features=arrays["x"].shape[1],
+        edge_features=arrays[EDGE_ATTR].shape[1] if edge is not None else 0,
         num_classes=len(class_names),
         class_names=list(class_names),
         train_nodes=len(split.train),
@@ -96,7 +102,7 @@ def open_graph(path: Path | str, verify: bool = False) -> Graph:
     """
     folder = Path(path)
     meta = _read_meta(folder)
-    arrays = _open_arrays(folder)
+    arrays = _open_arrays(folder, with_edge_attr=meta.edge_features > 0)
     _check_shapes(folder, meta, arrays)
     if verify and fingerprint(arrays, meta.num_classes) != meta.fingerprint:
         raise data_fault(folder, "", f"the arrays do not have the fingerprint in graph.json; {REMEDY}")
@@ -135,9 +141,9 @@ def _read_meta(folder: Path) -> GraphMeta:
         raise data_fault(path, where, f"is damaged: {first['msg']}; {REMEDY}") from None
 
 
-def _open_arrays(folder: Path) -> dict[str, np.ndarray]:
+def _open_arrays(folder: Path, with_edge_attr: bool) -> dict[str, np.ndarray]:
     arrays = {}
-    for name in ARRAYS:
+    for name in (*ARRAYS, EDGE_ATTR) if with_edge_attr else ARRAYS:
         path = folder / f"{name}.npy"
         try:
             arrays[name] = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -157,6 +163,8 @@ def _check_shapes(folder: Path, meta: GraphMeta, arrays: dict[str, np.ndarray]) 
         "val": ((meta.val_nodes,), "int64"),
         "test": ((meta.test_nodes,), "int64"),
     }
+    if meta.edge_features:
+        expected[EDGE_ATTR] = ((meta.num_edges, meta.edge_features), "float32")
     for name, (shape, dtype) in expected.items():
         array = arrays[name]
         if array.shape != shape or array.dtype != dtype:
@@ -174,6 +182,6 @@ def _check_shapes(folder: Path, meta: GraphMeta, arrays: dict[str, np.ndarray]) 
         )
 
 
-def graph_bytes(num_nodes: int, num_edges: int, num_features: int) -> int:
+def graph_bytes(num_nodes: int, num_edges: int, num_features: int, edge_features: int) -> int:
     """Size of a graph on disk, about."""
-    return num_nodes * (4 * num_features + 8 + 8 + 8) + 4 * num_edges
+    return num_nodes * (4 * num_features + 8 + 8 + 8) + num_edges * 4 * (1 + edge_features)

@@ -95,7 +95,7 @@ def dataset_files(dataset: Dataset, spec_dir: Path) -> dict[str, Path]:
     """The files that a section names, by their key, where they were found."""
     named: dict[str, str | None] = {}
     if isinstance(dataset, Files):
-        named = {key: getattr(dataset, key) for key in ("path", "edges", "features", "labels")}
+        named = {key: getattr(dataset, key) for key in ("path", "edges", "features", "edge_features", "labels")}
     if dataset.split is not None:
         named["split.path"] = dataset.split.path
     found = {key: find_file(path, spec_dir) for key, path in named.items() if path is not None}

@@ -83,7 +83,7 @@ def _prepare(nodes: int) -> dict[str, float]:
     from harness.graphs.store import graph_bytes
 
     graph = _graph(nodes)
-    return {"bytes": graph_bytes(graph.num_nodes, graph.num_edges, graph.num_features), "edges": graph.num_edges}
+    return {"bytes": graph_bytes(graph.num_nodes, graph.num_edges, graph.num_features, 0), "edges": graph.num_edges}
 
 
 def _epoch(nodes: int) -> dict[str, float]:

@@ -30,6 +30,7 @@ def test_an_example_is_valid_and_prepares(block: str, opened, arrays, tmp_path: 
         np.save(tmp_path / "features.npy", arrays["x"][:4])
         (tmp_path / "edges.csv").write_text("source,target\n0,1\n0,2\n")
         (tmp_path / "labels.csv").write_text("bird\ncat\nbird\ncat\n")
+        np.save(tmp_path / "weights.npy", np.array([0.5, 2.0]))
         np.savez(tmp_path / "split.npz", train=[0, 1], val=[2], test=[3])
     if isinstance(dataset, (Builtin, Synthetic, Files)):
         graph = opened(**section)

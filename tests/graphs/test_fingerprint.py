@@ -30,11 +30,18 @@ def test_moving_a_node_between_parts_changes_it() -> None:
     assert module.fingerprint(ARRAYS | moved, 2) != module.fingerprint(ARRAYS, 2)
 
 
-def test_shape_classes_and_builder_version_change_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_attributes_of_edges_count_where_there_are_some() -> None:
+    attr = np.zeros((3, 2), np.float32)
+    bare, with_attr = module.fingerprint(ARRAYS, 2), module.fingerprint(ARRAYS | {"edge_attr": attr}, 2)
+    assert bare == "b980e357a52525d054a3fc9b049ce3cf55398232a17289e7f61ca9d6e173de7f"
+    assert len({bare, with_attr, module.fingerprint(ARRAYS | {"edge_attr": attr + 1}, 2)}) == 3
+
+
+def test_shape_classes_and_version_change_it(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = module.fingerprint(ARRAYS, 2)
     assert module.fingerprint(ARRAYS | {"x": ARRAYS["x"].reshape(2, 3)}, 2) != whole
     assert module.fingerprint(ARRAYS, 3) != whole
-    monkeypatch.setattr(module, "BUILDER_VERSION", module.BUILDER_VERSION + 1)
+    monkeypatch.setattr(module, "VERSION", module.VERSION + 1)
     assert module.fingerprint(ARRAYS, 2) != whole
 
 

@@ -210,6 +210,40 @@ def test_a_wrong_file_among_three_is_named_with_its_key(part, name, write, says,
     check(caught.value, Path(name), f"dataset.{part}", says)
 
 
+EDGE_ATTR = [
+    (np.zeros((39, 2)), ["39 rows", "40 edges", "in the order of the edges"]),
+    (np.zeros(41), ["41 rows", "40 edges"]),
+    (np.zeros((40, 2, 2)), ["[40, 2, 2]", "shape [40, D]"]),
+    (np.zeros((40, 0)), ["[40, 0]", "shape [40, D]"]),
+    (np.full(40, "far"), ["<U3", "must be numbers"]),
+    (np.where(np.arange(80).reshape(40, 2) == 7, np.nan, 1.0), ["attribute 1 of edge 3 is nan", "replace"]),
+    (np.full((40, 1), 1e300), ["attribute 0 of edge", "is inf", "clip"]),
+]
+
+
+@pytest.mark.parametrize(("attr", "says"), EDGE_ATTR, ids=[says[0] for _, says in EDGE_ATTR])
+def test_wrong_attributes_are_named(attr, says, opened, from_arrays, arrays, tmp_path) -> None:
+    with pytest.raises(InputError) as caught:
+        from_arrays(arrays | {"edge_attr": attr})
+    check(caught.value, tmp_path / "graph.npz", "dataset.path", says)
+    for name, array in (("e", arrays["edge_index"]), ("x", arrays["x"]), ("y", arrays["y"]), ("a", attr)):
+        np.save(tmp_path / f"{name}.npy", array)
+    with pytest.raises(InputError) as caught:
+        opened(source="files", edges="e.npy", features="x.npy", labels="y.npy", edge_features="a.npy")
+    check(caught.value, tmp_path / "a.npy", "dataset.edge_features", says)
+
+
+def test_a_file_of_attributes_that_is_not_one(opened, arrays, tmp_path: Path) -> None:
+    for name, array in (("e", arrays["edge_index"]), ("x", arrays["x"]), ("y", arrays["y"])):
+        np.save(tmp_path / f"{name}.npy", array)
+    (tmp_path / "a.csv").write_text("1\n")
+    apart = {"source": "files", "edges": "e.npy", "features": "x.npy", "labels": "y.npy"}
+    for name, says in (("a.csv", ["'.csv'", ".npy"]), ("none.npy", ["no such file"])):
+        with pytest.raises(InputError) as caught:
+            opened(**apart, edge_features=name)
+        check(caught.value, tmp_path / name, "dataset.edge_features", says)
+
+
 def check(error: InputError, file: Path, key: str, says: list[str]) -> None:
     """One problem, with this file and key, that says all of it; and no half graph is left."""
     (problem,) = error.problems

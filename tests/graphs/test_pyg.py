@@ -210,3 +210,12 @@ def test_every_node_data_set_of_pyg_can_be_named(name: str) -> None:
     class_name, _, own = name.partition("/")
     arguments = _arguments(_dataset_class(class_name, name), class_name, own)
     assert set(arguments) == ({"root", "name"} if own else {"root"})
+
+
+def test_attributes_of_edges_in_one_or_two_dimensions(cache, opened, monkeypatch) -> None:
+    for attr, width in ((torch.arange(N) * 0.5, 1), (torch.rand(N, 3), 3), (None, 0)):
+        monkeypatch.setattr(torch_geometric.datasets, "Made", data_set([data(edge_attr=attr)]), raising=False)
+        graph = opened(source="pyg", name="Made")
+        assert graph.meta.edge_features == width
+        if attr is not None:  # edge v of the ring ends in v + 1
+            assert torch.equal(torch.from_numpy(np.array(graph.edge_attr)), attr.view(N, -1).roll(1, 0))

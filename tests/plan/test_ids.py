@@ -216,6 +216,13 @@ def test_a_changed_file_is_prepared_anew_and_keeps_its_cells(tmp_path: Path) -> 
     assert id_of(BASE, dataset=section) == id_of(BASE, dataset=Files(source="files", path="g.npz"))
 
 
+def test_a_file_of_edge_attributes_enters_the_data_set(tmp_path: Path) -> None:
+    section = Files(source="files", edges="e.npy", features="x.npy", labels="y.npy", edge_features="a.npy")
+    without = dataset_id(section, tmp_path)
+    (tmp_path / "a.npy").write_bytes(b"x")
+    assert dataset_id(section, tmp_path) != without
+
+
 def test_a_split_file_enters_the_data_set(tmp_path: Path) -> None:
     section = Pyg(source="pyg", name="Planetoid/Cora", split=Split(kind="file", path="s.npz"))
     without = dataset_id(section, tmp_path)

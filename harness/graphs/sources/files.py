@@ -7,14 +7,14 @@ from pathlib import Path
 from harness.graphs.faults import data_fault
 from harness.graphs.folders import find_file
 from harness.graphs.raw import RawGraph
-from harness.graphs.sources.arrays import check_suffix, read_npz
+from harness.graphs.sources.arrays import check_suffix, read_npy, read_npz
 from harness.graphs.sources.file_edges import edges_of, read_edges
 from harness.graphs.sources.file_features import KEYS, features_of, read_features
 from harness.graphs.sources.file_labels import class_names_of, classes_of, read_labels
 from harness.graphs.splits import PARTS, given_splits
 from harness.spec.dataset import Files
 
-PLAIN = {"edge_index", "indptr", "indices", "y", "class_names", *KEYS, *PARTS}
+PLAIN = {"edge_index", "indptr", "indices", "edge_attr", "y", "class_names", *KEYS, *PARTS}
 
 
 def read_files(dataset: Files, spec_dir: Path) -> RawGraph:
@@ -33,6 +33,12 @@ def read_files(dataset: Files, spec_dir: Path) -> RawGraph:
     features = read_features(paths["features"], "dataset.features")
     source, target, warnings = read_edges(paths["edges"], "dataset.edges", features.num_nodes)
     y, class_names = read_labels(paths["labels"], "dataset.labels", features.num_nodes)
+    edge_attr = None
+    if dataset.edge_features is not None:
+        paths["edge attributes"] = find_file(dataset.edge_features, spec_dir, "dataset.edge_features")
+        check_suffix(paths["edge attributes"], "dataset.edge_features", (".npy",))
+        edge_attr = read_npy(paths["edge attributes"], "dataset.edge_features")
+    keys = {"edge attributes": "dataset.edge_features"}
     return RawGraph(
         name=paths["edges"].name.split(".")[0],
         file=paths["edges"],
@@ -43,7 +49,8 @@ def read_files(dataset: Files, spec_dir: Path) -> RawGraph:
         y=y,
         class_names=class_names,
         warnings=tuple(warnings),
-        places={"features": (paths["features"], "dataset.features"), "labels": (paths["labels"], "dataset.labels")},
+        places={part: (path, keys.get(part, f"dataset.{part}")) for part, path in paths.items()},
+        edge_attr=edge_attr,
     )
 
 
@@ -80,4 +87,5 @@ def read_plain(path: Path, key: str, one_way: bool = False) -> RawGraph:
         splits=given_splits(arrays, features.num_nodes, path, key) if has_split else (),
         own_split="file",
         one_way=one_way,
+        edge_attr=arrays.get("edge_attr"),
     )

@@ -60,6 +60,7 @@ def read_ogb(dataset: Ogb, say: Callable[[str], None]) -> RawGraph:
         splits=(SplitNodes(*(np.sort(np.asarray(parts[p], dtype=np.int64)) for p in ("train", "valid", "test"))),),
         own_split="ogb",
         metric=about["eval metric"],
+        edge_attr=graph.get("edge_feat"),
     )
 
 

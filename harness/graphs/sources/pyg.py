@@ -56,6 +56,7 @@ def read_pyg(dataset: Pyg, say: Callable[[str], None]) -> RawGraph:
         y=data.y.numpy(),
         splits=splits,
         warnings=warnings,
+        edge_attr=None if data.edge_attr is None else data.edge_attr.numpy(),
     )
 
 

@@ -35,7 +35,7 @@ def make_synthetic(dataset: Synthetic, say: Callable[[str], None]) -> RawGraph:
         raise data_fault(
             "spec", "dataset.mean_degree", f"{dataset.mean_degree:g} with {n} nodes; at most {(n - 1) / 2:g} fits"
         )
-    streams = np.random.SeedSequence(dataset.seed).spawn(4)
+    streams = np.random.SeedSequence(dataset.seed).spawn(5)
     y = np.random.default_rng(streams[0]).permutation(np.arange(n, dtype=np.int64) % classes)
     weight = _power_law(dataset, np.random.default_rng(streams[1]))
     edges = round(n * dataset.mean_degree / 2)
@@ -61,7 +61,16 @@ def make_synthetic(dataset: Synthetic, say: Callable[[str], None]) -> RawGraph:
         features=_features(dataset, y, classes, streams[3]),
         y=y,
         one_way=True,
+        edge_attr=_edge_attr(dataset, y[keys // n] == y[keys % n], streams[4]) if dataset.edge_features else None,
     )
+
+
+def _edge_attr(dataset: Synthetic, inside: np.ndarray, stream: np.random.SeedSequence) -> np.ndarray:
+    """Standard normal noise, float32, ``[num_edges, edge_features]``; plus 1 in the first column of an edge inside a
+    class, so that a single edge tells little and a neighbourhood much."""
+    noise = np.random.default_rng(stream).standard_normal((len(inside), dataset.edge_features), dtype=np.float32)
+    noise[:, 0] += inside
+    return noise
 
 
 def _power_law(dataset: Synthetic, rng: np.random.Generator) -> np.ndarray:

@@ -1,0 +1,47 @@
+"""The attributes of edges on disk: written chunk by chunk in the order of the CSR, checked, as they were given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from harness.graphs.features import rows_per_chunk, write_npy_header
+from harness.graphs.raw import RawGraph
+
+
+def write_edge_attr(folder: Path, raw: RawGraph, edge: np.ndarray) -> None:
+    """Write `edge_attr.npy`, float32, ``[len(edge), D]``.
+
+    Args:
+        folder: of the graph.
+        raw: its `edge_attr` has passed `check_edge_attr`.
+        edge: of each entry of the CSR's indices, which of the source's edges it is (`csr.edge_numbers`).
+
+    Raises:
+        InputError: an attribute is not finite.
+        OSError: the disk is full.
+    """
+    attr = raw.edge_rows
+    assert attr is not None
+    step = rows_per_chunk(attr.shape[1])
+    with (folder / "edge_attr.npy").open("wb") as file:
+        write_npy_header(file, (len(edge), attr.shape[1]), np.dtype("<f4"))
+        for first in range(0, len(edge), step):
+            chunk = edge[first : first + step]
+            with np.errstate(over="ignore"):  # becomes inf, which the check reports
+                rows = np.ascontiguousarray(attr[chunk], dtype="<f4")
+            _check(raw, chunk, rows)
+            file.write(memoryview(rows).cast("B"))
+
+
+def _check(raw: RawGraph, edge: np.ndarray, rows: np.ndarray) -> None:
+    if not np.isfinite(rows.sum(dtype=np.float64)):
+        bad = np.argwhere(~np.isfinite(rows))
+        if len(bad):
+            at, column = bad[0]
+            raise raw.fault(
+                "edge attributes",
+                f"attribute {column} of edge {edge[at]} is {rows[at, column]}; attributes of edges must be finite in "
+                "float32: replace missing values and clip large ones",
+            )
