@@ -95,6 +95,27 @@ def schema(
     print(schema_text() if form == "json" else option_table(), end="")
 
 
+@app.command(short_help="Say what a run needs and this machine has, lacks or does badly.")
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False) -> None:
+    """Look at versions, accelerator, libraries, threads, memory, disks and load, and compute for a second.
+
+    Exit code 1 if something makes every run impossible, else 0.
+    """
+    from harness.doctor.examination import examine
+    from harness.doctor.finding import Diagnosis
+    from harness.doctor.lines import lines_of, summary
+
+    sections = []
+    for section in examine():
+        sections.append(section)
+        if not as_json:
+            print("\n".join(lines_of(section)), flush=True)
+    found = Diagnosis(sections=tuple(sections))
+    print(found.model_dump_json(indent=2) if as_json else "\n".join(summary(found)))
+    if not found.can_run:
+        raise typer.Exit(1)
+
+
 @app.command()
 def status(target: Annotated[str, typer.Argument(help="A spec, its name, or its folder under results/.")]) -> None:
     """Show what is done, under way and failed, and the verdicts so far."""

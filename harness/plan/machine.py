@@ -18,7 +18,7 @@ from harness.records.files import write_atomically
 from harness.spec.errors import InputError, Problem
 from harness.spec.options import Frozen
 
-PROBE_VERSION = 2  # raise it when the probe asks more
+PROBE_VERSION = 3  # raise it when the probe asks more
 PROBE_TIMEOUT_S = 300
 DISTRIBUTIONS = ("torch", "torch-geometric", "pymetis", "ogb", "numba", "pyg-lib", "torch-sparse", "torch-scatter")
 
@@ -30,12 +30,15 @@ class Machine(Frozen):
     pyg: str = Field(description="Version of torch_geometric.")
     cuda: bool = Field(description="A CUDA device can be used.")
     device_name: str = Field("", description="Name of the first CUDA device.")
+    built_for: str = Field("", description="What torch is built for, e.g. `CUDA 12.8`; empty for the CPU.")
+    cuda_fault: str = Field("", description="What torch said where it is built for a GPU and can use none.")
     kernels: dict[str, dict[str, str | None]] = Field(
         description="Device (cpu, cuda), then e.g. `fp16`, `fp16+spmm`: None where it works, else what torch said."
     )
     libraries: dict[str, str | None] = Field(
         description="pymetis, ogb, pyg_lib, torch_sparse, torch_scatter: version, or None where it cannot be imported."
     )
+    faults: dict[str, str] = Field(default={}, description="Library: what was raised where it could not be imported.")
 
     def device(self, wish: str) -> str:
         """The kind of device that `auto`, `cpu` or `cuda` means here."""
@@ -80,16 +83,31 @@ def probe(cache_dir: Path) -> Machine:
         return Machine.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
         pass  # no answer yet, or one that another version wrote
-    machine = _ask()
+    machine = ask()
+    keep(machine, cache_dir)
+    return machine
+
+
+def keep(machine: Machine, cache_dir: Path) -> None:
+    """Write an answer where `probe` looks for it.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    path = Path(cache_dir) / f"probe-{probe_key()}.json"
     try:
         write_atomically(path, machine.model_dump_json(indent=2) + "\n")
     except OSError as error:
         message = f"the cache folder cannot be written: {error.strerror}; set HARNESS_CACHE to a folder that can"
         raise InputError(Problem(file=str(cache_dir), message=message)) from None
-    return machine
 
 
-def _ask() -> Machine:
+def ask() -> Machine:
+    """A fresh subprocess's answer.
+
+    Raises:
+        InputError: torch or torch_geometric cannot be imported, or the probe crashed or hung.
+    """
     command = [sys.executable, "-m", "harness.runs.probe"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PROBE_TIMEOUT_S, check=False)

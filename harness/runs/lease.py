@@ -127,7 +127,7 @@ def find_gpus() -> list[Gpu]:
     Ids come from ``CUDA_VISIBLE_DEVICES`` where it is set, else they are the driver's UUIDs: numbers mean different
     cards to the driver and to CUDA, which sorts by speed.
     """
-    if not _driver_present():
+    if not driver_present():
         return []
     allowed = os.environ.get("CUDA_VISIBLE_DEVICES")
     if allowed is not None and allowed.strip() in ("", "-1"):
@@ -143,7 +143,7 @@ def find_gpus() -> list[Gpu]:
     return [Gpu(name, names.get(name, machine.device_name)) for name in ids]
 
 
-def _driver_present() -> bool:
+def driver_present() -> bool:
     paths = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")  # NVIDIA, AMD, WSL
     return any(Path(p).exists() for p in paths) or shutil.which("nvidia-smi") is not None
 
@@ -161,7 +161,7 @@ def _driver_list() -> list[Gpu]:
 
 
 def _why_no_gpu() -> str:
-    if not _driver_present():
+    if not driver_present():
         return "`cuda` asks for a GPU and this machine has no driver for one; write `device: auto` or `device: cpu`"
     allowed = os.environ.get("CUDA_VISIBLE_DEVICES")
     if allowed is not None and allowed.strip() in ("", "-1"):

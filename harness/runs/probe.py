@@ -85,13 +85,17 @@ def _kernels(device: str) -> dict[str, str | None]:
     return answers
 
 
-def _libraries() -> dict[str, str | None]:
+def _libraries() -> tuple[dict[str, str | None], dict[str, str]]:
+    """Versions of what can be imported, and what was raised by what cannot."""
     versions: dict[str, str | None] = {}
+    faults: dict[str, str] = {}
     for module, distribution in IMPORTED.items():
         broken = _attempt(lambda module=module: importlib.import_module(module))
         versions[module] = None if broken else _distribution(distribution) or "unknown"
+        if broken:
+            faults[module] = broken
     versions["ogb"] = _distribution("ogb")
-    return versions
+    return versions, faults
 
 
 def _distribution(name: str) -> str | None:
@@ -101,6 +105,15 @@ def _distribution(name: str) -> str | None:
         return None
 
 
+def _built_for() -> str:
+    """What torch's wheel computes on beside the CPU."""
+    import torch
+
+    if torch.version.cuda:
+        return f"CUDA {torch.version.cuda}"
+    return f"ROCm {torch.version.hip}" if torch.version.hip else ""
+
+
 def ask() -> Machine:
     """Try everything in this process."""
     import torch
@@ -108,13 +121,18 @@ def ask() -> Machine:
 
     torch.set_num_threads(1)
     cuda = torch.cuda.is_available()
+    built_for = _built_for()
+    libraries, faults = _libraries()
     return Machine(
         torch=torch.__version__,
         pyg=torch_geometric.__version__,
         cuda=cuda,
         device_name=torch.cuda.get_device_name(0) if cuda else "",
         kernels={device: _kernels(device) for device in (("cpu", "cuda") if cuda else ("cpu",))},
-        libraries=_libraries(),
+        built_for=built_for,
+        cuda_fault=(_attempt(torch.cuda.init) or "") if built_for and not cuda else "",
+        libraries=libraries,
+        faults=faults,
     )
 
 

@@ -37,7 +37,7 @@ from harness.spec.schema import Limits
 MEGABYTE = 10**6
 _WATCH_S = 0.05  # between readings of a child's memory, where a limit is set
 _LOG_TAIL = 4096
-_THREAD_VARIABLES = (
+THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "MKL_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -145,7 +145,7 @@ class ForkServer:
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=_environment(self.threads, self.device),
+            env=child_environment(self.threads, self.device),
             start_new_session=True,
         )
         ready = self._wait("ready", None)
@@ -437,10 +437,10 @@ def _memory_limit(limits: Limits, device: Device) -> int | None:
     return int(limits.memory_mb * MEGABYTE)
 
 
-def _environment(threads: int, device: Device) -> dict[str, str]:
-    """The server's environment: thread counts are read once, when a library is loaded."""
+def child_environment(threads: int, device: Device) -> dict[str, str]:
+    """The environment of what computes: thread counts are read once, when a library is loaded."""
     return os.environ | {
-        **dict.fromkeys(_THREAD_VARIABLES, str(threads)),
+        **dict.fromkeys(THREAD_VARIABLES, str(threads)),
         "JE_ARROW_MALLOC_CONF": "background_thread:false",  # else pyarrow, which PyG imports, starts a thread
         "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES",  # macOS refuses to fork a process that has loaded its frameworks
         "CUDA_VISIBLE_DEVICES": device.visible,

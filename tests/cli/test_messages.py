@@ -61,7 +61,19 @@ def test_a_job_tells_the_screen_too_since_its_stderr_is_a_log(damaged):
 
 
 def test_help_of_every_command(tmp_path):
-    commands = ["validate", "plan", "prepare", "run", "time", "analyze", "report", "status", "retry", "schema"]
+    commands = [
+        "validate",
+        "plan",
+        "prepare",
+        "run",
+        "time",
+        "analyze",
+        "report",
+        "status",
+        "retry",
+        "schema",
+        "doctor",
+    ]
     overview = call("--help", folder=tmp_path).stdout
     assert [c for c in commands if c not in overview] == []
     assert call("retry", "--help", folder=tmp_path).returncode == 0

@@ -36,7 +36,7 @@ def test_the_probe_knows_this_machine(asked: tuple[Path, Machine]) -> None:
 def test_the_answer_is_kept(asked: tuple[Path, Machine], monkeypatch: pytest.MonkeyPatch) -> None:
     folder, found = asked
     assert [path.name for path in folder.iterdir()] == [f"probe-{module.probe_key()}.json"]
-    monkeypatch.setattr(module, "_ask", lambda: pytest.fail("asked again"))
+    monkeypatch.setattr(module, "ask", lambda: pytest.fail("asked again"))
     assert probe(folder) == found
 
 
@@ -53,7 +53,7 @@ def test_a_broken_answer_is_asked_for_again(
     asked: tuple[Path, Machine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / f"probe-{module.probe_key()}.json").write_text('{"torch": "2')
-    monkeypatch.setattr(module, "_ask", lambda: asked[1])
+    monkeypatch.setattr(module, "ask", lambda: asked[1])
     assert probe(tmp_path) == asked[1]
     assert Machine.model_validate_json((tmp_path / f"probe-{module.probe_key()}.json").read_text()) == asked[1]
 
@@ -94,6 +94,6 @@ def test_a_cache_that_cannot_be_written_says_so(
     asked: tuple[Path, Machine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
-    monkeypatch.setattr(module, "_ask", lambda: asked[1])
+    monkeypatch.setattr(module, "ask", lambda: asked[1])
     with pytest.raises(InputError, match="HARNESS_CACHE"):
         probe(tmp_path / "file")

@@ -27,7 +27,7 @@ def machine(monkeypatch):
 
     def make(gpus: list[Gpu], torch_can: bool = True, visible: str | None = None):
         answer = Machine(torch="2", pyg="2", cuda=torch_can, device_name="H200", kernels={}, libraries={})
-        monkeypatch.setattr(lease, "_driver_present", lambda: bool(gpus))
+        monkeypatch.setattr(lease, "driver_present", lambda: bool(gpus))
         monkeypatch.setattr(lease, "_driver_list", lambda: gpus)
         monkeypatch.setattr(lease, "probe", lambda cache: answer)
         monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
