@@ -15,6 +15,7 @@ from torch_geometric.nn import GATConv, GCNConv, GINConv, SAGEConv
 from harness.models.aggregation import Aggregation
 from harness.models.block import TorchBlock
 from harness.models.errors import Unsupported
+from harness.models.normalisation import normalisation
 
 Rows = tuple[Tensor, ...]  # tensors that have a row for each node
 
@@ -103,22 +104,6 @@ def _plus_bias(x: Tensor, bias: Tensor) -> Tensor:
     return x + bias.to(x.dtype)
 
 
-class BatchNorm(nn.BatchNorm1d):
-    """Batch normalisation that takes a batch of one node, which has no variance: by the running statistics."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        if self.training and len(x) < 2:
-            return F.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, False, 0.0, self.eps)
-        return super().forward(x)
-
-
-def normalisation(norm: str, width: int) -> nn.Module | None:
-    """The option `model.norm`: over the nodes of a batch, or over the features of a node."""
-    if norm == "none":
-        return None
-    return {"batch": BatchNorm, "layer": nn.LayerNorm}[norm](width)
-
-
 def convolution(
     conv: str, in_channels: int, out_channels: int, *, heads: int, dropout: float, norm: str, last: bool
 ) -> nn.Module:
@@ -132,7 +117,8 @@ def convolution(
         return Sage(in_channels, out_channels)
     if conv == "gin":
         hidden = in_channels if last else out_channels
-        return Gin(in_channels, out_channels, hidden, normalisation(norm, hidden))
+        inner = None if norm == "pair" else normalisation(norm, hidden)  # PairNorm is of layers' outputs alone
+        return Gin(in_channels, out_channels, hidden, inner)
     if conv == "gat":
         channels = out_channels if last else out_channels // heads
         return Gat(in_channels, channels, heads=heads, concat=not last, dropout=dropout)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 
@@ -17,11 +17,14 @@ from harness.models.adjacency import to_tensor
 from harness.models.aggregation import Aggregation
 from harness.models.block import TorchBlock
 from harness.models.network import Layer, Network
+from harness.models.normalisation import PairNorm
 from harness.models.own import OwnModel
 
 ROWS_BYTES = 32 * 2**20  # what the widest tensor over one chunk's destinations may take; 128 MiB were no faster
 EDGES = 2**22  # in one chunk, unless one destination has more
 LEAST_WIDTH = 512  # of the tensors that the rows of a chunk are planned for
+
+Watch = Callable[[Tensor], None]
 
 
 class Inference:
@@ -40,12 +43,14 @@ class Inference:
         self.graph, self.device = graph, torch.device(device)
 
     @torch.no_grad()
-    def logits(self, model: nn.Module, x: Tensor | None = None) -> Tensor:
+    def logits(self, model: nn.Module, x: Tensor | None = None, watch: Watch | None = None) -> Tensor:
         """Logits of all nodes.
 
         Args:
             model: from `build_model`.
             x: features ``[num_nodes, F]``, float32, on any device; None reads the graph's.
+            watch: called with the features, each layer's output and, if these come later, the logits, float32,
+                ``[num_nodes, F']``, on the device, to look at and not to keep; of a person's own module with none.
 
         Returns:
             float32, ``[num_nodes, num_classes]``, on the CPU.
@@ -56,21 +61,47 @@ class Inference:
                 return model.exact_logits(x, self._edge_index).cpu()
             if not isinstance(model, Network):
                 raise TypeError(f"a model from build_model is needed; got {type(model).__name__}")
-            for layer in model.layers:
-                x = self._layer(layer, x)
-            return x.float().cpu()
+            return self._through_layers(model, x, watch or (lambda _: None)).float().cpu()
+
+    def _through_layers(self, model: Network, x: Tensor, watch: Watch) -> Tensor:
+        watch(x)
+        jumping, followed = model.jumping, None
+        for index, layer in enumerate(model.layers):
+            x = self._layer(layer, x)
+            watch(x)
+            if jumping is not None:
+                followed = jumping.follow(followed, index, x)
+        if jumping is None:
+            return x
+        assert followed is not None
+        logits = jumping.logits(followed)
+        watch(logits)
+        return logits
 
     def _layer(self, layer: Layer, x: Tensor) -> Tensor:
         uncounted = Aggregation("spmm")
         sources = layer.conv.send(x)
+        together = isinstance(layer.norm, PairNorm)  # over all nodes: needs the convolution's whole output
         out = None
         for chunk in self._chunks:
             first, last = chunk.first_dst, chunk.first_dst + chunk.num_dst
-            rows = layer.finish(sources, tuple(s[first:last] for s in sources), chunk, uncounted)
+            rows = layer.conv.receive(sources, tuple(s[first:last] for s in sources), chunk, uncounted)
+            if not together:
+                rows = layer.finish(rows, x[first:last])
             if out is None:
                 out = rows.new_empty(self.graph.num_nodes, rows.shape[1])
             out[first:last] = rows
+        if together:
+            self._finish_together(layer, out, x)
         return out
+
+    def _finish_together(self, layer: Layer, received: Tensor, x: Tensor) -> None:
+        """`Layer.finish` with a norm over all nodes, in the place of the convolution's output."""
+        sizes = [chunk.num_dst for chunk in self._chunks]
+        pieces = received.split(sizes)
+        layer.norm.over_pieces(pieces)
+        for piece, of_x in zip(pieces, x.split(sizes), strict=True):
+            piece.copy_(layer.activate(piece, of_x))
 
     @cached_property
     def _chunks(self) -> list[TorchBlock]:

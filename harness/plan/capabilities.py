@@ -108,8 +108,9 @@ def _custom(s: Settings) -> str | None:
     return f"class: {s.model.class_path}, which is built from `args` alone" if s.model.class_path else None
 
 
-def _single_layer(s: Settings) -> str | None:
-    return "model.layers: 1, which has no hidden layer" if s.model.layers == 1 and s.model.conv is not None else None
+def _no_hidden_layer(s: Settings) -> str | None:
+    hidden = s.model.layers > 1 or s.model.jumping != "none"
+    return None if hidden or s.model.conv is None else "model.layers: 1, which has no hidden layer"
 
 
 def _custom_on_whole_graphs(s: Settings) -> str | None:
@@ -136,7 +137,7 @@ NO_EFFECT: tuple[NoEffect, ...] = (
     NoEffect(
         ("model.hidden", "model.heads", "model.dropout", "model.norm", "model.residual", "model.jumping"), _custom
     ),
-    NoEffect(("model.residual", "model.jumping"), _single_layer),
+    NoEffect(("model.residual",), _no_hidden_layer),
     NoEffect(("model.layers",), _custom_on_whole_graphs),
     NoEffect(("model.heads",), lambda s: None if s.model.conv in ("gat", None) else f"conv: {s.model.conv}"),
 )

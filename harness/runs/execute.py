@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ from harness.graphs.store import open_graph
 from harness.models import errors
 from harness.models.build import build_model
 from harness.models.inference import Inference
+from harness.models.network import Network
+from harness.models.over_smoothing import SpreadProbe
 from harness.records.record import Memory, Metrics, Stages
 from harness.runs.environment import environment
 from harness.runs.memory import PeakMemory
@@ -58,7 +60,7 @@ def execute(request: RunRequest, report: Report) -> Outcome:
         run = assemble(request, graph, device)
         seed_everything(request.seed, "train")
         found = run.measure(request, memory, report)
-        counters = run.counters() | {"memory_method": memory.method} | _determinism()
+        counters = run.counters() | found.counters | {"memory_method": memory.method} | _determinism()
     if counters["backward_passes"] and not counters["steps"]:
         raise Diverged(_no_step(counters))
     prove(request.options, request.model, request.training, counters)
@@ -80,6 +82,7 @@ class _Found:
     stages: Stages
     epoch_s: list[float]
     memory: Memory
+    counters: dict[str, Any] = field(default_factory=dict)  # of the trained network
 
 
 @dataclass(frozen=True)
@@ -101,12 +104,19 @@ class Assembled:
             timed = time_epochs(self.trainer, warmup, epochs, self.device, memory, report, warmed_up)
             return _Found(None, timed.stages, timed.epoch_s, memory.read())
         inference = Inference(self.graph, self.device)  # exact, in float32, whatever the options
+        probe = SpreadProbe() if isinstance(self.model, Network) else None
 
         def infer() -> torch.Tensor:
             return inference.logits(self.model)
 
-        trained = train_to_best(self.trainer, infer, self.graph, request.training, self.device, memory, report)
-        return _Found(trained.metrics, trained.stages, trained.epoch_s, memory.read())
+        def infer_best() -> torch.Tensor:
+            return inference.logits(self.model, watch=None if probe is None else probe.see)
+
+        trained = train_to_best(
+            self.trainer, infer, self.graph, request.training, self.device, memory, report, infer_best
+        )
+        spread = {} if probe is None else probe.counters()
+        return _Found(trained.metrics, trained.stages, trained.epoch_s, memory.read(), spread)
 
     def counters(self) -> dict[str, Any]:
         """Everything counted, by name; docs/counters.md says what each proves."""

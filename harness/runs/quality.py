@@ -56,8 +56,12 @@ def train_to_best(
     device: torch.device,
     memory: PeakMemory,
     report: Callable[[str], None],
+    infer_best: Infer | None = None,
 ) -> Trained:
     """Train, evaluate, keep the best weights by validation, and measure them on the test split at the end.
+
+    Args:
+        infer_best: called once in the place of `infer`, at the best weights: it may look at more than the logits.
 
     Raises:
         Diverged: a loss of training or validation is not finite.
@@ -82,7 +86,7 @@ def train_to_best(
     trainer.model.load_state_dict(best)
     epochs = len(history.epoch_s)
     stages = clock.per_epoch(max(1, epochs - 1 if training.epochs > 1 else 1))
-    found = _final(infer, graph, selection.best_epoch, history)
+    found = _final(infer_best or infer, graph, selection.best_epoch, history)
     return Trained(found, stages, history.epoch_s)
 
 

@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from harness.batches.batch import Batch
 from harness.batches.device_copy import Arriving, SideStream
 from harness.batches.loader import LoaderWatch
+from harness.models.network import Network
 from harness.models.precision import Precision, update
 from harness.runs.accumulation import Gathering, StepRule, StepSizes
 from harness.runs.gradient_norms import GradientNorms
@@ -264,6 +265,8 @@ class Trainer:
         )
         if norm is not None:
             self._norms.add(norm)
+        if isinstance(self.model, Network):
+            self.model.release()
         self._sizes.add(self._gathered, full)
         self._gathered.clear()
 

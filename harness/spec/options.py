@@ -129,7 +129,8 @@ class Options(Frozen):
     checkpointing: bool = Field(False, description="Recompute activations in the backward pass.")
     retain: Literal["none", "layer"] = Field(
         "none",
-        description="Held beside what the backward pass needs: nothing, or every layer's output until the step's end.",
+        description="Held beside what the backward pass needs: nothing, or every layer's output until the step's end, "
+        "as code that collects embeddings does.",
     )
     deterministic: bool = Field(
         False, description="torch's deterministic algorithms only; an operation that has none ends the run."
@@ -154,11 +155,16 @@ class Model(Frozen):
     heads: int = Field(1, ge=1, le=1_000_000, description="Attention heads (gat).")
     dropout: float = Field(0.5, ge=0.0, lt=1.0, description="After each hidden layer; for gat on attention too.")
     norm: Literal["none", "batch", "layer", "pair"] = Field(
-        "none", description="After each hidden layer: over the nodes, over the features, or PairNorm."
+        "none",
+        description="After each hidden layer: over the nodes, over the features, or PairNorm (over pairs of nodes).",
     )
-    residual: bool = Field(False, description="Each hidden layer adds its input, projected where widths differ.")
+    residual: bool = Field(
+        False, description="Each hidden layer adds its input to its output, projected where widths differ."
+    )
     jumping: Literal["none", "cat", "max"] = Field(
-        "none", description="Jumping knowledge: a linear layer reads all layers' outputs, joined or their maximum."
+        "none",
+        description="Jumping knowledge: all layers are hidden, and a linear layer reads their outputs side by side or "
+        "their maximum.",
     )
 
     @model_validator(mode="after")

@@ -11,7 +11,7 @@ from torch import nn
 
 from harness.models.build import build_model
 from harness.models.checkpointing import checkpointed
-from harness.models.convolutions import BatchNorm
+from harness.models.normalisation import BatchNorm
 from harness.spec.options import Model, Options
 
 CONVS = ["gcn", "sage", "gat", "gin"]

@@ -22,7 +22,7 @@ from harness.graphs.partitioning import streaming
 from harness.graphs.partitioning.methods import random_parts
 from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph
-from harness.models import aggregation
+from harness.models import aggregation, jumping, network, retained
 from harness.runs.accumulation import StepRule
 from harness.runs.execute import execute
 from harness.runs.proof import ToggleNotProven
@@ -53,13 +53,16 @@ def directed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield prepare(Files(source="files", path="g.npz", split=split), "directed", folder)
 
 
-def _run(graph: Path, batch_size: int = 64, purpose: str = "quality", training=None, **options) -> None:
+def _run(
+    graph: Path, batch_size: int = 64, purpose: str = "quality", training=None, model: dict | None = None, **options
+) -> None:
     threads = torch.get_num_threads()
     settings = Training(**{"epochs": 1, "batch_size": batch_size} | (training or {}))
     try:
         execute(
             RunRequest(
-                run_id="r", cell_id="c", purpose=purpose, seed=0, model=Model(conv="sage", hidden=8, layers=2),
+                run_id="r", cell_id="c", purpose=purpose, seed=0,
+                model=Model.model_validate({"conv": "sage", "hidden": 8, "layers": 2, **(model or {})}),
                 training=settings, graph_path=str(graph), spec_dir=str(graph),
                 options=Options.model_validate({"sampling": {"fanout": [4, 3]}, **options}), threads=1, device="cpu",
                 warmup_epochs=1, timed_epochs=1,
@@ -474,3 +477,42 @@ def test_steps_of_another_size(graph, monkeypatch, training, full, named):
     monkeypatch.setattr(StepRule, "full", full)
     with pytest.raises(ToggleNotProven, match=named):
         _run(graph, batch_size=16, training=training)
+
+
+@pytest.mark.parametrize(
+    ("model", "part", "broken", "named"),
+    [
+        ({"norm": "pair"}, "normalisation", lambda norm, width: torch.nn.LayerNorm(width), r"model\.norm is .*pair"),
+        ({"norm": "pair"}, "normalisation", lambda norm, width: None, r"model\.norm is .*pair"),
+        ({"residual": True}, "_shortcut", lambda *widths: None, r"model\.residual is True"),
+        ({"jumping": "max"}, "Jumping", lambda mode, *rest: jumping.Jumping("cat", *rest), r"model\.jumping is .*max"),
+    ],
+)
+def test_a_network_without_a_part(graph, monkeypatch, model, part, broken, named):
+    _run(graph, model=model)
+    monkeypatch.setattr(network, part, broken)
+    with pytest.raises(ToggleNotProven, match=named):
+        _run(graph, model=model)
+
+
+def test_layers_that_jumping_leaves_out(graph, monkeypatch):
+    _run(graph, model={"jumping": "max"})
+    monkeypatch.setattr(jumping.Jumping, "__call__", lambda self, outputs: torch.nn.Module.__call__(self, outputs[-1:]))
+    with pytest.raises(ToggleNotProven, match=r"model\.jumping is .*max.*'layers': 1"):
+        _run(graph, model={"jumping": "max"})
+
+
+@pytest.mark.parametrize(
+    ("asked", "method", "broken", "named"),
+    [
+        ("layer", "hold", lambda self, output: None, "retain is layer, but 0 outputs of 0 bytes"),
+        ("layer", "release", lambda self: None, "retain is layer, but 6 outputs"),
+        ("layer", "hold", lambda self, output: self._outputs.__setitem__(slice(None), [output]), "but 1 outputs"),
+        ("none", "hold", lambda self, output: self._outputs.append(output), "retain is none, but 2 outputs"),
+    ],
+)
+def test_outputs_held_other_than_asked(graph, monkeypatch, asked, method, broken, named):
+    _run(graph, retain=asked)
+    monkeypatch.setattr(retained.Retained, method, broken)
+    with pytest.raises(ToggleNotProven, match=named):
+        _run(graph, retain=asked)

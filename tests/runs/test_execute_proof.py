@@ -63,6 +63,11 @@ def _counters(**changes: Any) -> dict[str, Any]:
         "accumulated": ACCUMULATED,
         "loss_scale": None,
         "checkpoint_recomputations": 0,
+        "norm": ["none", "none"],
+        "residual": ["none", "none"],
+        "jumping": {"mode": "none", "layers": 0},
+        "retained_bytes": 0,
+        "retained_outputs": 0,
         **changes,
     }
 

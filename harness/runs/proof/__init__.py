@@ -10,6 +10,7 @@ from harness.runs.proof.compute import compute_faults
 from harness.runs.proof.equal import equal
 from harness.runs.proof.features import feature_faults
 from harness.runs.proof.loader import loader_faults
+from harness.runs.proof.network import network_faults
 from harness.runs.proof.sampling import sampling_faults
 from harness.runs.proof.steps import step_faults
 from harness.spec.options import Model, Options, Training
@@ -36,6 +37,7 @@ def prove(options: Options, model: Model, training: Training, counters: dict[str
         *loader_faults(options.loader, counters),
         *compute_faults(options, model, counters),
         *step_faults(training, counters),
+        *network_faults(options, model, training, counters),
     ]
     if faults:
         raise ToggleNotProven("; ".join(faults))
