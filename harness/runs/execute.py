@@ -25,6 +25,11 @@ from harness.models.inference import Inference
 from harness.models.network import Network
 from harness.models.over_smoothing import SpreadProbe
 from harness.records.record import Memory, Metrics, Stages
+from harness.runs.determinism import (
+    determinism_counters,
+    has_no_deterministic_algorithm,
+    use_deterministic_algorithms,
+)
 from harness.runs.environment import environment
 from harness.runs.memory import PeakMemory
 from harness.runs.proof import prove
@@ -60,7 +65,7 @@ def execute(request: RunRequest, report: Report) -> Outcome:
         run = assemble(request, graph, device)
         seed_everything(request.seed, "train")
         found = run.measure(request, memory, report)
-        counters = run.counters() | found.counters | {"memory_method": memory.method} | _determinism()
+        counters = run.counters() | found.counters | {"memory_method": memory.method} | determinism_counters()
     if counters["backward_passes"] and not counters["steps"]:
         raise Diverged(_no_step(counters))
     prove(request.options, request.model, request.training, counters)
@@ -141,8 +146,9 @@ class _WholeFeatures:
 
 
 def settle(request: RunRequest) -> torch.device:
-    """Threads, import path and device of this process."""
+    """Threads, algorithms, import path and device of this process."""
     torch.set_num_threads(request.threads)
+    use_deterministic_algorithms(request.options.deterministic)
     folder = str(Path(request.spec_dir).resolve())
     if folder not in sys.path:
         sys.path.append(folder)  # last, so that a file beside the spec never hides an installed module
@@ -193,11 +199,15 @@ def _epochs(request: RunRequest) -> int:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """What the models cannot do, in the words of the supervisor's contract."""
+    """What the models and torch cannot do, in the words of the supervisor's contract."""
     try:
         yield
     except errors.Unsupported as error:
         raise Unsupported(str(error)) from error
+    except RuntimeError as error:
+        if (words := has_no_deterministic_algorithm(error)) is None:
+            raise
+        raise Unsupported(f"deterministic: true: {words}") from error
 
 
 def _no_step(counters: dict[str, Any]) -> str:
@@ -219,14 +229,6 @@ def _joined(*parts: dict[str, Any]) -> dict[str, Any]:
 
 def _renamed(counters: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     return {names.get(name, name): value for name, value in counters.items()}
-
-
-def _determinism() -> dict[str, Any]:
-    return {
-        "deterministic_algorithms": torch.are_deterministic_algorithms_enabled(),
-        "cudnn_deterministic": torch.backends.cudnn.deterministic,
-        "float32_matmul_precision": torch.get_float32_matmul_precision(),
-    }
 
 
 def _data(graph: Graph) -> dict[str, Any]:

@@ -23,7 +23,9 @@ from harness.graphs.partitioning.methods import random_parts
 from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph
 from harness.models import aggregation, jumping, network, retained
+from harness.runs import execute as execution
 from harness.runs.accumulation import StepRule
+from harness.runs.determinism import use_deterministic_algorithms
 from harness.runs.execute import execute
 from harness.runs.proof import ToggleNotProven
 from harness.runs.request import RunRequest
@@ -71,6 +73,7 @@ def _run(
         )  # fmt: skip
     finally:
         torch.set_num_threads(threads)
+        use_deterministic_algorithms(False)
 
 
 CLUSTER = {"batching": "cluster", "partition": {"method": "random", "parts": 8, "per_batch": 2}}
@@ -236,6 +239,14 @@ def test_a_loader_of_another_size(graph, monkeypatch, threads, depth, named):
     )
     with pytest.raises(ToggleNotProven, match=named):
         _run(graph, batch_size=15, **asked)
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_algorithms_of_the_other_kind(graph, monkeypatch, asked):
+    _run(graph, deterministic=asked)
+    monkeypatch.setattr(execution, "use_deterministic_algorithms", lambda on: use_deterministic_algorithms(not on))
+    with pytest.raises(ToggleNotProven, match=f"deterministic is {asked}, but the run had {not asked}"):
+        _run(graph, deterministic=asked)
 
 
 BUDGET = 100_000

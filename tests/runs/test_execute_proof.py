@@ -62,6 +62,7 @@ def _counters(**changes: Any) -> dict[str, Any]:
         "batches_per_step": ONE,
         "accumulated": ACCUMULATED,
         "loss_scale": None,
+        "deterministic_algorithms": False,
         "checkpoint_recomputations": 0,
         "norm": ["none", "none"],
         "residual": ["none", "none"],
@@ -132,6 +133,9 @@ def test_a_run_as_asked_is_proven():
         ({"aggregation": "spmm"}, {"aggregation_calls": {"spmm": 9, "scatter": 9}}, "aggregation"),
         ({"checkpointing": True}, {}, "checkpointing"),
         ({}, {"checkpoint_recomputations": 4}, "checkpointing"),
+        ({"deterministic": True}, {}, "deterministic is True, but the run had False"),
+        ({}, {"deterministic_algorithms": True}, "deterministic is False, but the run had True"),
+        ({"precision": "fp16-features"}, {"loss_scale": 1.0}, "the loss was scaled"),
     ],
 )
 def test_an_option_that_did_nothing_is_named(options, counters, names):

@@ -18,7 +18,7 @@ def compute_faults(options: Options, model: Model, counters: dict[str, Any]) -> 
     dtypes = counters["aggregation_dtype"]
     if set(dtypes) - {expected} or (model.conv is not None and len(dtypes) != model.layers):
         yield f"precision {options.precision} aggregates in {expected} in each layer, but it was {dtypes}"
-    own, half = model.conv is None, options.precision != "fp32"
+    own, half = model.conv is None, linear_dtype(options.precision) != "float32"
     if own and half and not dtypes:
         yield f"precision {options.precision}: no PyG convolution of {model.class_path} passed a message"
     linear, found = linear_dtype(options.precision), counters["linear_dtype"]
@@ -26,8 +26,9 @@ def compute_faults(options: Options, model: Model, counters: dict[str, Any]) -> 
     if counters["backward_passes"] and not (found == [linear] or (own and (linear in found or not found))):
         yield f"precision {options.precision} computes linear layers in {linear}, but they were in {found}"
     scaled = counters["loss_scale"] is not None
-    if scaled != options.precision.startswith("fp16"):
+    if scaled != (linear_dtype(options.precision) == "float16"):
         yield f"precision {options.precision}: the loss was {'' if scaled else 'not '}scaled"
+    yield from equal("deterministic", options.deterministic, counters["deterministic_algorithms"])
     recomputed = counters["checkpoint_recomputations"]
     if options.checkpointing != (recomputed > 0):
         yield f"checkpointing is {options.checkpointing}, but {recomputed} layers were computed again"
