@@ -38,6 +38,7 @@ bench-big: install
 
 gpu-check: install
 	$(BIN)/python scripts/gpu_check.py
+	$(BIN)/python -m pytest tests/runs/test_matrix.py
 
 # All that was prepared and run; results/reference is part of the repository.
 clean:
