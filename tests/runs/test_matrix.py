@@ -21,6 +21,7 @@ import torch
 from harness.graphs.prepare import prepare
 from harness.plan.capabilities import Candidate, cannot_run, model_cannot
 from harness.plan.machine import Machine
+from harness.runs.determinism import use_deterministic_algorithms
 from harness.runs.execute import execute
 from harness.runs.probe import ask
 from harness.runs.request import Outcome, RunRequest, Unsupported
@@ -39,7 +40,10 @@ CELLS = list(itertools.product(CONVS, AGGREGATIONS, PRECISIONS, BATCHINGS, (Fals
 # What is not in the product: every pair of two of these values in some run.
 PAIRED: dict[str, tuple[Any, ...]] = {
     "model.conv": CONVS,
-    "model.norm": ("none", "batch", "layer"),
+    "model.layers": (3,),
+    "model.norm": ("none", "batch", "layer", "pair"),
+    "model.residual": (False, True),
+    "model.jumping": ("none", "cat", "max"),
     "model.dropout": (0.0, 0.5),
     "training.accumulate": (1, 3),
     "training.clip": (None, 0.5),
@@ -47,9 +51,12 @@ PAIRED: dict[str, tuple[Any, ...]] = {
     "options.precision": PRECISIONS,
     "options.batching": BATCHINGS,
     "options.checkpointing": (False, True),
+    "options.retain": ("none", "layer"),
+    "options.deterministic": (False, True),
     "options.loader.threads": (0, 2),
     "options.features.home": ("host", "disk"),
     "options.features.cache_ratio": (0.0, 0.3),
+    "options.sampling.fanout": ((4, 3, 2),),
     "options.sampling.method": ("uniform", "fixed", "importance", "degree-stratified", "labor"),
 }
 
@@ -82,10 +89,11 @@ def machine() -> Machine:
 
 
 @pytest.fixture(autouse=True)
-def _threads_as_they_were() -> Iterator[None]:
+def _torch_as_it_was() -> Iterator[None]:
     before = torch.get_num_threads()
     yield
     torch.set_num_threads(before)
+    use_deterministic_algorithms(False)
 
 
 def settings_of(row: dict[str, Any]) -> Settings:
@@ -118,7 +126,7 @@ def trained_or_refused(row: dict[str, Any], graph: Path, machine: Machine) -> No
     settings = settings_of(row)
     reason = cannot_run(Candidate(settings, DEVICE), machine)
     if reason is None:
-        outcome = run(settings, graph)
+        outcome = run_or_skip(settings, graph)
         losses = [*outcome.metrics.train_loss, *outcome.metrics.val_loss]
         assert len(losses) == 4
         assert all(math.isfinite(loss) for loss in losses)
@@ -130,6 +138,16 @@ def trained_or_refused(row: dict[str, Any], graph: Path, machine: Machine) -> No
         with pytest.raises(Unsupported, match=re.escape(refused)):
             run(settings, graph)
     pytest.skip(reason)
+
+
+def run_or_skip(settings: Settings, graph: Path) -> Outcome:
+    """A run; what of torch has no deterministic algorithm on a GPU only torch can tell."""
+    try:
+        return run(settings, graph)
+    except Unsupported as refusal:
+        if DEVICE == "cuda" and settings.options.deterministic and str(refusal).startswith("deterministic: true"):
+            pytest.skip(str(refusal))
+        raise
 
 
 def run(settings: Settings, graph: Path) -> Outcome:
