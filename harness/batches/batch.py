@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from harness.batches.edges import BatchEdges
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Block:
             importance sampling with re-weighting, so that the mean of a destination's weighted messages is unbiased
             for the mean over all its neighbours of positive weight, and their sum times in_degree over sampled
             degree for in_degree times that mean: the whole sum, where no neighbour has weight 0.
+        edges: which edges of the graph these are, for a model that reads their attributes; else None.
     """
 
     indptr: np.ndarray
@@ -37,6 +42,7 @@ class Block:
     src_degree: np.ndarray
     src_self_loops: np.ndarray | None = None
     edge_weight: np.ndarray | None = None
+    edges: BatchEdges | None = None
 
     @property
     def num_dst(self) -> int:
@@ -50,6 +56,16 @@ class Block:
     def dst(self) -> np.ndarray:
         """Destination position of each edge, int64, ``[num_edges]``."""
         return np.repeat(np.arange(self.num_dst), np.diff(self.indptr))
+
+    @property
+    def edge_ids(self) -> np.ndarray | None:
+        """Place of each edge in the graph's indices, int64, ``[num_edges]``; None without `edges`."""
+        return None if self.edges is None else self.edges.ids[: self.num_edges]
+
+    @property
+    def edge_attr(self) -> np.ndarray | None:
+        """Attributes of each edge, float32, ``[num_edges, D]``; None without `edges`. Gathered when first asked for."""
+        return None if self.edges is None else self.edges.attr[: self.num_edges]
 
 
 @dataclass(frozen=True)
@@ -76,6 +92,10 @@ class Batch:
     def num_edges(self) -> int:
         """Edges of the batch, each once: the input layer's block holds them all."""
         return self.blocks[0].num_edges
+
+    def fetch_edge_attr(self) -> None:
+        """Gather the attributes of the edges now, if the batch is to carry any: in the background, say."""
+        _ = self.blocks[0].edge_attr
 
     def edges(self) -> np.ndarray:
         """Edges as global ids, int64, ``[2, num_edges]``, source over target."""

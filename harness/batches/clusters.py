@@ -14,6 +14,7 @@ import numpy as np
 from harness.batches.adjacency import read_only, read_only_ids, self_loops
 from harness.batches.batch import Batch, Block
 from harness.batches.compiled import compiled
+from harness.batches.edges import BatchEdges, edge_table_of
 from harness.batches.epochs import BatchPlan
 from harness.batches.randomness import PART_ORDER, permutation
 from harness.batches.row_tables import RowTables
@@ -46,6 +47,21 @@ def _induced(
     return rows, cols[:kept].copy(), degree
 
 
+@compiled
+def _induced_edges(
+    indptr: np.ndarray, indices: np.ndarray, nodes: np.ndarray, table: np.ndarray, stamp: np.uint64, kept: int
+) -> np.ndarray:
+    """Place in ``indices`` of each of the edges that `_induced` kept, in its order; a loop apart, for whoever asks."""
+    edges = np.empty(kept, np.int64)
+    n = 0
+    for node in nodes:
+        for e in range(indptr[node], indptr[node + 1]):
+            if table[indices[e]] >> _ROW_BITS == stamp:
+                edges[n] = e
+                n += 1
+    return edges
+
+
 class ClusterBatches(BatchPlan):
     """Every node once an epoch, in the batch of its part.
 
@@ -59,11 +75,20 @@ class ClusterBatches(BatchPlan):
         per_batch: parts joined in one batch, at least 1; more than there are makes one batch.
         layers: blocks of a batch.
         seed: of the order of the parts.
+        with_edges: the blocks carry the attributes of their edges, which the graph must have.
     """
 
     def __init__(
-        self, graph: Graph, part: np.ndarray, report: dict[str, Any], per_batch: int, layers: int, seed: int
+        self,
+        graph: Graph,
+        part: np.ndarray,
+        report: dict[str, Any],
+        per_batch: int,
+        layers: int,
+        seed: int,
+        with_edges: bool = False,
     ) -> None:
+        super().__init__(graph, edge_table_of(graph.edge_attr, graph.indices) if with_edges else None)
         self._indptr = read_only(graph.indptr, np.int64)
         self._indices = read_only_ids(graph.indices)
         self._self_loops = self_loops(graph.indptr, graph.indices) if graph.meta.self_loops else None
@@ -84,11 +109,15 @@ class ClusterBatches(BatchPlan):
         nodes = np.sort(np.concatenate([self._members[p] for p in parts]))
         table, stamp = self._tables.take()
         try:
-            rows, cols, degree = _induced(self._indptr, self._indices, nodes, table, np.uint64(stamp))
+            held = (self._indptr, self._indices, nodes, table, np.uint64(stamp))
+            rows, cols, degree = _induced(*held)
+            edges = None
+            if self._edge_table is not None:
+                edges = BatchEdges(self._edge_table, _induced_edges(*held, len(cols)))
         finally:
             self._tables.give_back(table, stamp)
         loops = None if self._self_loops is None else self._self_loops[nodes]
-        block = Block(rows, cols, len(nodes), in_degree=degree, src_degree=degree, src_self_loops=loops)
+        block = Block(rows, cols, len(nodes), in_degree=degree, src_degree=degree, src_self_loops=loops, edges=edges)
         stats: dict[str, float] = {
             "nodes": len(nodes),
             "edges": len(cols),

@@ -10,7 +10,10 @@ from itertools import count
 from typing import Any, TypeVar
 
 from harness.batches.batch import Batch
+from harness.batches.edges import EdgeTable
 from harness.batches.loader import End, LoaderWatch, prefetch
+from harness.batches.observed.edges import EdgeRecount, recount_edges
+from harness.graphs.graph import Graph
 
 T = TypeVar("T")
 
@@ -22,6 +25,10 @@ class NoSuchBatch(IndexError):
 class BatchPlan(ABC):
     """The batches of a training; a batch depends on (graph, options, seed, epoch, index) and on nothing else.
 
+    Args:
+        graph: what the batches are of.
+        edge_table: where the attributes of their edges come from; None where they carry none.
+
     Attributes:
         num_batches: batches in an epoch; may be 0. None where epochs differ in it, and only the end of one tells.
         preprocess_s: seconds spent once, before the first epoch, by name (``partition_s``).
@@ -29,6 +36,10 @@ class BatchPlan(ABC):
 
     num_batches: int | None
     preprocess_s: dict[str, float]
+
+    def __init__(self, graph: Graph, edge_table: EdgeTable | None) -> None:
+        self._graph, self._edge_table = graph, edge_table
+        self._recount: EdgeRecount | None = None
 
     @abstractmethod
     def batch(self, epoch: int, index: int) -> Batch:
@@ -50,7 +61,7 @@ class BatchPlan(ABC):
         """The batches of an epoch in order, made ahead by ``threads`` background threads."""
         with closing(prefetch(self._makers(epoch), threads, depth)) as batches:
             for batch in batches:
-                self._count(batch)
+                self._hand_out(batch)
                 yield batch
                 del batch  # or it would be held while the next one is waited for
 
@@ -85,9 +96,25 @@ class BatchPlan(ABC):
         makers = (partial(prepared, make) for make in self._makers(epoch))
         with closing(prefetch(makers, threads, depth, seen)) as items:
             for item in items:
-                self._count(item[0])
+                self._hand_out(item[0])
                 yield item
                 del item
+
+    def edge_counters(self) -> dict[str, Any]:
+        """Only where batches carry attributes of edges: ``edge_features`` (their number), ``edge_attr_bytes`` (gathered
+        so far), and ``edge_recount``, of the first batch with a target: see `recount_edges`."""
+        if self._edge_table is None:
+            return {}
+        return {
+            "edge_features": self._edge_table.width,
+            "edge_attr_bytes": self._edge_table.fetched_bytes,
+            "edge_recount": None if self._recount is None else vars(self._recount),
+        }
+
+    def _hand_out(self, batch: Batch) -> None:
+        self._count(batch)
+        if self._edge_table is not None and self._recount is None and len(batch.targets):
+            self._recount = recount_edges(self._graph, batch)
 
     def replay(self, epoch: int) -> Iterator[Batch]:
         """The batches of an epoch in order, made in the caller's thread when asked for, and counted nowhere."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from harness.batches.adjacency import self_loops
 from harness.batches.batch import Batch, Block
+from harness.batches.edges import BatchEdges, edge_table_of
 from harness.batches.epochs import BatchPlan
 from harness.graphs.graph import Graph
 
@@ -19,13 +20,17 @@ class FullBatch(BatchPlan):
     Args:
         graph: a prepared graph.
         layers: blocks of a batch.
+        with_edges: the blocks carry the attributes of their edges, which the graph must have.
     """
 
-    def __init__(self, graph: Graph, layers: int) -> None:
+    def __init__(self, graph: Graph, layers: int, with_edges: bool = False) -> None:
+        super().__init__(graph, edge_table_of(graph.edge_attr, graph.indices) if with_edges else None)
         indptr = np.array(graph.indptr, dtype=np.int64)
         degree = np.diff(indptr)
         loops = self_loops(graph.indptr, graph.indices) if graph.meta.self_loops else None
-        block = Block(indptr, np.array(graph.indices, dtype=np.int64), graph.num_nodes, degree, degree, loops)
+        indices = np.array(graph.indices, dtype=np.int64)
+        edges = None if self._edge_table is None else BatchEdges(self._edge_table, np.arange(len(indices)))
+        block = Block(indptr, indices, graph.num_nodes, degree, degree, loops, edges=edges)
         self._batch = Batch(
             nodes=np.arange(graph.num_nodes, dtype=np.int64),
             blocks=(block,) * layers,

@@ -51,7 +51,8 @@ class NeighborBatches(BatchPlan):
         weights_file: Path | None = None,
         weights_s: float = 0.0,
     ) -> None:
-        self._graph, self._sampler, self._batch_size = graph, sampler, batch_size
+        super().__init__(graph, sampler.edge_table)
+        self._sampler, self._batch_size = sampler, batch_size
         self._train = np.asarray(graph.train, dtype=np.int64)
         self._seeds = lru_cache(maxsize=2)(
             lambda epoch: self._train[permutation(len(self._train), SEED_ORDER, seed, epoch)]

@@ -27,6 +27,7 @@ def batches_of(
     cache_dir: Path | None = None,
     spec_dir: Path | None = None,
     device: torch.device | None = None,
+    with_edges: bool = False,
 ) -> BatchPlan:
     """The batches that these options ask for.
 
@@ -39,12 +40,13 @@ def batches_of(
         cache_dir: where partitions are kept; default ``$HARNESS_CACHE/partitions``.
         spec_dir: where the path of a file of weights starts; default the working folder.
         device: that samples where `sampling.backend` is torch; default the CPU.
+        with_edges: the blocks carry the attributes of their edges, where the graph has some.
 
     Raises:
         InputError: as many hops as layers are needed, a backend cannot sample here, or a file of weights is wrong.
     """
     if options.batching == "full":
-        return FullBatch(graph, layers)
+        return FullBatch(graph, layers, with_edges)
     if options.batching == "cluster":
         wanted = options.partition
         folder = cache_dir or cache_root() / "partitions"
@@ -52,7 +54,7 @@ def batches_of(
             part, report = cached_partition(graph, wanted.parts, wanted.method, seed, folder, wanted.passes)
         except ValueError as error:
             raise InputError(Problem(file="spec", path="partition.method", message=str(error))) from error
-        return ClusterBatches(graph, part, report, wanted.per_batch, layers, seed)
+        return ClusterBatches(graph, part, report, wanted.per_batch, layers, seed, with_edges)
     if len(options.sampling.fanout) != layers:
         raise InputError(
             Problem(
@@ -62,6 +64,5 @@ def batches_of(
                 f"{layers} layers; give one number a layer, the seeds' hop first",
             )
         )
-    return neighbor_batches(
-        graph, options.sampling, training.batch_size, seed, spec_dir or Path(), device or torch.device("cpu")
-    )
+    folder, where = spec_dir or Path(), device or torch.device("cpu")
+    return neighbor_batches(graph, options.sampling, training.batch_size, seed, folder, where, with_edges)

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from harness.batches.batch import Batch
+from harness.batches.edges import EdgeTable
 
 
 class Sampler(Protocol):
@@ -14,6 +15,7 @@ class Sampler(Protocol):
 
     fanout: tuple[int, ...]
     method: str
+    edge_table: EdgeTable | None  # where the attributes of its batches' edges come from; None where they carry none
 
     @property
     def weights(self) -> np.ndarray | None:

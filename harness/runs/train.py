@@ -227,6 +227,7 @@ class Trainer:
     def _needed(self, batch: Batch) -> Arriving:
         """Features, labels and rows of the targets; here torch must not compute on several threads, since each thread
         that it is called from would have threads of its own."""
+        batch.fetch_edge_attr()
         labels = torch.from_numpy(self._labels[batch.nodes[batch.targets]])
         return self._side.send(self._features.fetch(batch.nodes), labels, torch.from_numpy(batch.targets))
 
@@ -235,6 +236,7 @@ class Trainer:
         if prepared is not None:
             return prepared.ready()
         x = self._features.fetch(batch.nodes)
+        batch.fetch_edge_attr()
         labels = torch.from_numpy(self._labels[batch.nodes[batch.targets]]).to(self._device)
         return x, labels, torch.from_numpy(batch.targets).to(self._device)
 

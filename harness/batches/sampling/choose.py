@@ -21,9 +21,18 @@ from harness.spec.places import find_file
 
 
 def neighbor_batches(
-    graph: Graph, sampling: Sampling, batch_size: int, seed: int, spec_dir: Path, device: torch.device
+    graph: Graph,
+    sampling: Sampling,
+    batch_size: int,
+    seed: int,
+    spec_dir: Path,
+    device: torch.device,
+    with_edges: bool = False,
 ) -> NeighborBatches:
     """The batches that these options ask for, with the sampler that draws them.
+
+    Args:
+        with_edges: the blocks carry the attributes of their edges, which the graph must have.
 
     Raises:
         InputError: a file of weights that cannot be weights of this graph, or a backend that cannot sample here.
@@ -32,7 +41,7 @@ def neighbor_batches(
     weights = importance_weights(graph, sampling.weights, spec_dir) if sampling.method == "importance" else None
     weights_s = time.perf_counter() - started
     by_file = sampling.method == "importance" and sampling.weights.endswith(".npy")
-    sampler = _sampler(graph, sampling, seed, weights, device)
+    sampler = _sampler(graph, sampling, seed, weights, device, graph.edge_attr if with_edges else None)
     return NeighborBatches(
         graph,
         sampler,
@@ -45,12 +54,20 @@ def neighbor_batches(
     )
 
 
-def _sampler(graph: Graph, sampling: Sampling, seed: int, weights: np.ndarray | None, device: torch.device) -> Sampler:
+def _sampler(
+    graph: Graph,
+    sampling: Sampling,
+    seed: int,
+    weights: np.ndarray | None,
+    device: torch.device,
+    edge_attr: np.ndarray | None,
+) -> Sampler:
     asked: tuple[Any, ...] = (graph.indptr, graph.indices, sampling.fanout, sampling.method, seed)
     reweight = sampling.reweight and sampling.method == "importance"  # the plan says that it has no effect elsewhere
     named: dict[str, Any] = {
         "weights": weights,
         "reweight": reweight,
+        "edge_attr": edge_attr,
         "validate": False,
         "has_self_loops": graph.meta.self_loops > 0,
     }

@@ -25,7 +25,7 @@ def draw_importance(
     out: np.ndarray,
     edge_weight: np.ndarray,
 ) -> None:
-    """Write to ``out[ends[i]:ends[i+1]]`` as many neighbours (global ids) of ``nodes[i]``, chosen by weight.
+    """Write to ``out[ends[i]:ends[i+1]]`` as many edges (places in ``indices``) of ``nodes[i]``, chosen by weight.
 
     Sequential Poisson sampling (Ohlsson 1990, "Sequential sampling from a business register"): the k neighbours
     with the smallest u/w, u uniform in (0, 1] for each position, w > 0 the neighbour's weight. A division alone,
@@ -45,7 +45,7 @@ def draw_importance(
         k = ends[row + 1] - ends[row]
         if k == d:
             for i in range(d):
-                out[at + i] = indices[start + i]
+                out[at + i] = start + i
             continue
         for i in range(d):  # a loop of its own: the memory answers many look-ups at a time
             keys[i] = weights[indices[start + i]]
@@ -55,17 +55,16 @@ def draw_importance(
             keys[i] = u / keys[i]
         threshold = _take_smallest(keys[:d], out[at : at + k], heap)
         for i in range(k):
-            source = indices[start + out[at + i]]
-            out[at + i] = source
+            out[at + i] += start
             if len(edge_weight) > 0:
-                edge_weight[at + i] = np.float32(k / (d * min(1.0, weights[source] * threshold)))
+                edge_weight[at + i] = np.float32(k / (d * min(1.0, weights[indices[out[at + i]]] * threshold)))
 
 
 @compiled
 def draw_labor(
     indptr: np.ndarray, indices: np.ndarray, nodes: np.ndarray, ends: np.ndarray, key: np.uint64, out: np.ndarray
 ) -> None:
-    """Write to ``out[ends[i]:ends[i+1]]`` as many neighbours (global ids) of ``nodes[i]``, chosen alike by all nodes.
+    """Write to ``out[ends[i]:ends[i+1]]`` as many edges (places in ``indices``) of ``nodes[i]``, chosen alike by all.
 
     LABOR-0 in its form of fixed size (Balin and Catalyurek 2023, "Layer-neighbor sampling: defusing neighborhood
     explosion in GNNs"): the k neighbours t with the smallest r_t, which is hashed from the hop and from t alone.
@@ -81,13 +80,13 @@ def draw_labor(
         k = ends[row + 1] - ends[row]
         if k == d:
             for i in range(d):
-                out[at + i] = indices[start + i]
+                out[at + i] = start + i
             continue
         for i in range(d):  # 63 bits, since torch orders words by their sign
             keys[i] = np.int64(mix(key + np.uint64(indices[start + i]) * GOLDEN) >> _S1)
         _take_smallest(keys[:d], out[at : at + k], heap)
         for i in range(k):
-            out[at + i] = indices[start + out[at + i]]
+            out[at + i] += start
 
 
 @compiled

@@ -11,13 +11,8 @@ _SCANNED = 48  # up to this many, scanning what is taken is faster than marking 
 
 
 @compiled
-def draw_uniform(
-    indptr: np.ndarray, indices: np.ndarray, nodes: np.ndarray, ends: np.ndarray, key: np.uint64, out: np.ndarray
-) -> None:
-    """Write to ``out[ends[i]:ends[i+1]]`` as many neighbours (global ids) of ``nodes[i]``.
-
-    Edges are chosen for all nodes first and looked up afterwards: then the memory answers many look-ups at a time.
-    """
+def draw_uniform(indptr: np.ndarray, nodes: np.ndarray, ends: np.ndarray, key: np.uint64, out: np.ndarray) -> None:
+    """Write to ``out[ends[i]:ends[i+1]]`` as many edges (places in the CSR's indices) of ``nodes[i]``."""
     for row in range(len(nodes)):
         node = nodes[row]
         start = indptr[node]
@@ -36,8 +31,6 @@ def draw_uniform(
             _floyd(node_key, d, chosen)
         for i in range(k):
             chosen[i] += start
-    for i in range(len(out)):
-        out[i] = indices[out[i]]
 
 
 @compiled

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harness.batches.batch import Batch, Block
+from harness.batches.edges import BatchEdges
 
 
 def hop_wise_batch(
@@ -15,6 +16,7 @@ def hop_wise_batch(
     known_after: np.ndarray,
     self_loops: np.ndarray | None,
     edge_weight: np.ndarray | None,
+    edges: BatchEdges | None,
     *,
     epoch: int,
     index: int,
@@ -27,6 +29,7 @@ def hop_wise_batch(
         known_after: nodes known after each hop, the seeds first, ``[hops + 1]``.
         self_loops: of every node of the graph, int64; None where it has none.
         edge_weight: of each edge, float32; None where no message is weighted.
+        edges: which edges these are; None where nobody reads their attributes.
     """
     known = [int(k) for k in known_after]
     loops = None if self_loops is None else self_loops[nodes]
@@ -39,6 +42,7 @@ def hop_wise_batch(
             src_degree=degree[:sources],
             src_self_loops=None if loops is None else loops[:sources],
             edge_weight=None if edge_weight is None else edge_weight[: rows[destinations]],
+            edges=edges,
         )
         for destinations, sources in zip(known[-2::-1], known[:0:-1], strict=True)
     )

@@ -115,6 +115,12 @@ def checked_weights(weights: np.ndarray, num_nodes: int) -> np.ndarray:
     return given
 
 
+def kept_edges(indices: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
+    """Place in ``indices`` of each edge that `of_positive_weight` leaves, int64; None where it leaves all."""
+    kept = (weights > 0.0)[indices]
+    return None if kept.all() else np.flatnonzero(kept)
+
+
 def of_positive_weight(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The CSR without the edges whose source has weight 0, in the same order; the same arrays where there are none."""
     if weights.all():

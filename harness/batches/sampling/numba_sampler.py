@@ -17,13 +17,14 @@ import numpy as np
 from harness.batches.adjacency import read_only, read_only_ids, self_loops
 from harness.batches.batch import Batch
 from harness.batches.compiled import compiled
+from harness.batches.edges import BatchEdges, edge_table_of
 from harness.batches.row_tables import RowTables
 from harness.batches.sampling.draws_count import count_draws
 from harness.batches.sampling.draws_smallest import draw_importance, draw_labor
 from harness.batches.sampling.draws_uniform import draw_uniform
 from harness.batches.sampling.hop_wise import hop_wise_batch
 from harness.batches.sampling.methods import check_method, checked_fanout, checked_seeds, hop_keys, weights_of
-from harness.batches.sampling.neighbour_weights import of_positive_weight
+from harness.batches.sampling.neighbour_weights import kept_edges, of_positive_weight
 from harness.graphs.csr import check_csr
 
 _ROW_BITS = np.uint64(32)
@@ -61,13 +62,16 @@ class NeighborSampler:
             messages is unbiased for the mean over all its neighbours of positive weight. Their sum times in_degree
             over sampled degree is then unbiased for in_degree times that mean: the whole sum where no weight is 0,
             else as if the neighbours that are never drawn were like the others on average.
+        edge_attr: attributes of each edge, float32, ``[num_edges, D]``: the blocks say which edges they hold
+            (`edge_ids`) and carry these edges' rows (`edge_attr`).
         validate: check that the arrays are a CSR (one pass over the edges); only for a graph already checked
             may it be left out.
         has_self_loops: False spares the pass over the edges that counts them.
 
     Raises:
         ValueError: not a CSR, a fan-out that is neither positive nor -1, a method that does not exist, weights for
-            another method than importance, or a weight that is neither 0 nor in 1e-250 .. 1e250.
+            another method than importance, a weight that is neither 0 nor in 1e-250 .. 1e250, or attributes that are
+            not one row an edge.
     """
 
     def __init__(
@@ -80,6 +84,7 @@ class NeighborSampler:
         *,
         weights: np.ndarray | None = None,
         reweight: bool = False,
+        edge_attr: np.ndarray | None = None,
         validate: bool = True,
         has_self_loops: bool = True,
     ) -> None:
@@ -93,7 +98,11 @@ class NeighborSampler:
         self._weights = weights_of(method, weights, reweight, indptr, indices)
         self._indptr = read_only(indptr, np.int64)
         self._self_loops = self_loops(indptr, indices) if has_self_loops else None
+        self.edge_table = edge_table_of(edge_attr, indices)
+        self._kept: np.ndarray | None = None  # place of each edge that may be drawn; None where all may
         if self._weights is not None:
+            if self.edge_table is not None:
+                self._kept = kept_edges(indices, self._weights)
             indptr, indices = of_positive_weight(indptr, indices, self._weights)
         self._from = read_only(indptr, np.int64), read_only_ids(indices)  # the adjacency to draw from
         self._tables = RowTables(self.num_nodes)
@@ -129,20 +138,23 @@ class NeighborSampler:
             repeated = _number_seeds(seeds, table, np.uint64(stamp))
             if repeated >= 0:
                 raise ValueError(f"seeds must be distinct: node {seeds[repeated]} comes again at position {repeated}")
-            nodes, rows, cols, known_after, edge_weight = self._hops(seeds, keys, table, np.uint64(stamp))
+            nodes, rows, cols, known_after, edge_weight, edge_ids = self._hops(seeds, keys, table, np.uint64(stamp))
         finally:
             self._tables.give_back(table, stamp)
         degree = _degrees(self._indptr, nodes)
+        edges = None if self.edge_table is None else BatchEdges(self.edge_table, edge_ids)
         return hop_wise_batch(
-            nodes, degree, rows, cols, known_after, self._self_loops, edge_weight, epoch=epoch, index=batch
+            nodes, degree, rows, cols, known_after, self._self_loops, edge_weight, edges, epoch=epoch, index=batch
         )
 
     def _hops(
         self, seeds: np.ndarray, keys: np.ndarray, table: np.ndarray, stamp: np.uint64
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[int], np.ndarray | None]:
-        """Nodes, row pointer and source rows of all hops, nodes known after each, and the weight of each edge."""
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[int], np.ndarray | None, np.ndarray]:
+        """Nodes, row pointer and source rows of all hops, nodes known after each, the weight of each edge, and its
+        place in the graph (none where nobody reads attributes)."""
         found, known_after = [seeds], [len(seeds)]
         rows, cols, edge_weight = [np.zeros(1, np.int64)], np.empty(0, np.int64), np.empty(0, np.float32)
+        edge_ids = np.empty(0, np.int64)
         for fanout, key in zip(self.fanout, keys, strict=True):
             ends = count_draws(self._from[0], found[-1], fanout, self.method == "degree-stratified")
             edges = len(cols)
@@ -150,22 +162,27 @@ class NeighborSampler:
             if self.reweight:
                 edge_weight = _longer(edge_weight, ends[-1])
             self._draw(found[-1], ends, key, cols[edges:], edge_weight[edges:])
+            if self.edge_table is not None:
+                edge_ids = _longer(edge_ids, ends[-1])
+                edge_ids[edges:] = cols[edges:] if self._kept is None else self._kept[cols[edges:]]
+            _look_up(self._from[1], cols[edges:])
             found.append(_number_sources(cols[edges:], known_after[-1], table, stamp))
             known_after.append(known_after[-1] + len(found[-1]))
             rows.append(ends[1:] + edges)
-        return np.concatenate(found), np.concatenate(rows), cols, known_after, edge_weight if self.reweight else None
+        weights = edge_weight if self.reweight else None
+        return np.concatenate(found), np.concatenate(rows), cols, known_after, weights, edge_ids
 
     def _draw(
         self, nodes: np.ndarray, ends: np.ndarray, key: np.uint64, out: np.ndarray, edge_weight: np.ndarray
     ) -> None:
-        """Write neighbours (global ids) of each node, as many as ``ends`` leaves room for, and their weights."""
+        """Write edges (places in the adjacency) of each node, as many as ``ends`` leaves room for, and weights."""
         if self.method == "importance":
             edge_weight[:] = 1.0
             draw_importance(*self._from, self._weights, nodes, ends, key, out, edge_weight)
         elif self.method == "labor":
             draw_labor(*self._from, nodes, ends, key, out)
         else:
-            draw_uniform(*self._from, nodes, ends, key, out)
+            draw_uniform(self._from[0], nodes, ends, key, out)
 
 
 def _longer(array: np.ndarray, more: int) -> np.ndarray:
@@ -173,6 +190,13 @@ def _longer(array: np.ndarray, more: int) -> np.ndarray:
     longer = np.empty(len(array) + more, array.dtype)
     longer[: len(array)] = array
     return longer
+
+
+@compiled
+def _look_up(indices: np.ndarray, edges: np.ndarray) -> None:
+    """Turn edges into their sources (global ids). After all are drawn: the memory answers many look-ups at a time."""
+    for e in range(len(edges)):
+        edges[e] = indices[edges[e]]
 
 
 @compiled

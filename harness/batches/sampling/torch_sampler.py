@@ -14,10 +14,11 @@ from torch import Tensor
 
 from harness.batches.adjacency import self_loops
 from harness.batches.batch import Batch
+from harness.batches.edges import BatchEdges, edge_table_of
 from harness.batches.randomness import GOLDEN, MULTIPLIER_1, MULTIPLIER_2
 from harness.batches.sampling.hop_wise import hop_wise_batch
 from harness.batches.sampling.methods import check_method, checked_fanout, checked_seeds, hop_keys, weights_of
-from harness.batches.sampling.neighbour_weights import of_positive_weight
+from harness.batches.sampling.neighbour_weights import kept_edges, of_positive_weight
 from harness.graphs.csr import check_csr
 
 
@@ -59,7 +60,7 @@ class TorchNeighborSampler:
 
     Args:
         indptr, indices: CSR, integer arrays or tensors.
-        fanout, method, seed, weights, reweight, validate, has_self_loops: see `NeighborSampler`.
+        fanout, method, seed, weights, reweight, edge_attr, validate, has_self_loops: see `NeighborSampler`.
         device: where the tensors live and the work is done.
 
     Raises:
@@ -76,6 +77,7 @@ class TorchNeighborSampler:
         *,
         weights: np.ndarray | None = None,
         reweight: bool = False,
+        edge_attr: np.ndarray | None = None,
         validate: bool = True,
         has_self_loops: bool = True,
         device: torch.device | str = "cpu",
@@ -96,6 +98,10 @@ class TorchNeighborSampler:
         if by_weight is not None:
             self._weights = torch.as_tensor(by_weight.copy(), device=self.device)
             self._from = tuple(self._on_device(a) for a in of_positive_weight(indptr, indices, by_weight))
+        self.edge_table = edge_table_of(edge_attr, indices)
+        self._kept: np.ndarray | None = None  # place of each edge that may be drawn; None where all may
+        if by_weight is not None and self.edge_table is not None:
+            self._kept = kept_edges(indices, by_weight)
 
     def _on_device(self, ids: np.ndarray) -> Tensor:
         return torch.as_tensor(np.array(ids, dtype=np.int64), device=self.device)
@@ -115,7 +121,7 @@ class TorchNeighborSampler:
         if len(np.unique(seeds)) != len(seeds):
             raise ValueError("seeds must be distinct")
         on_device = torch.as_tensor(seeds.copy(), device=self.device)
-        nodes, degree, rows, cols, known_after, edge_weight = self.sample_tensors(on_device, epoch, batch)
+        nodes, degree, rows, cols, known_after, edge_weight, drawn = self.sample_tensors(on_device, epoch, batch)
         return hop_wise_batch(
             nodes.cpu().numpy(),
             degree.cpu().numpy(),
@@ -124,35 +130,47 @@ class TorchNeighborSampler:
             known_after,
             self._self_loops,
             None if edge_weight is None else edge_weight.cpu().numpy(),
+            None if drawn is None else self._batch_edges(drawn.cpu().numpy()),
             epoch=epoch,
             index=batch,
         )
 
+    def _batch_edges(self, drawn: np.ndarray) -> BatchEdges:
+        assert self.edge_table is not None
+        return BatchEdges(self.edge_table, drawn if self._kept is None else self._kept[drawn])
+
     def sample_tensors(
         self, seeds: Tensor, epoch: int = 0, batch: int = 0
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor, list[int], Tensor | None]:
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor, list[int], Tensor | None, Tensor | None]:
         """Nodes, degrees, row pointer and source rows of a batch (int64, on the device), nodes known after each hop,
-        and the edges' weights (float32; None without re-weighting)."""
+        the edges' weights (float32; None without re-weighting), and their places in the adjacency that is drawn from
+        (int64; None where nobody reads attributes)."""
         keys = hop_keys(self.method, self.seed, len(self.fanout), epoch, batch)
         row_of = torch.full((self.num_nodes,), -1, dtype=torch.int64, device=self.device)
         row_of[seeds] = torch.arange(len(seeds), device=self.device)
         nodes, first, known_after = seeds, 0, [len(seeds)]
         counts, cols, weights = [torch.zeros(1, dtype=torch.int64, device=self.device)], [], []
+        edges = []
         for fanout, key in zip(self.fanout, keys, strict=True):
-            drawn, count, edge_weight = self._draw(nodes[first:], fanout, _signed(key))
+            edge, count, edge_weight = self._draw(nodes[first:], fanout, _signed(key))
+            drawn = self._from[1][edge]
             first = len(nodes)
             nodes = self._number(drawn, nodes, row_of)
             counts.append(count)
             cols.append(row_of[drawn])
             weights.append(edge_weight)
+            if self.edge_table is not None:
+                edges.append(edge)
             known_after.append(len(nodes))
         degree = self._indptr[nodes + 1] - self._indptr[nodes]
         rows = torch.cat(counts).cumsum(0)
-        return nodes, degree, rows, torch.cat(cols), known_after, torch.cat(weights) if self.reweight else None
+        weight, drawn_edges = torch.cat(weights) if self.reweight else None, torch.cat(edges) if edges else None
+        return nodes, degree, rows, torch.cat(cols), known_after, weight, drawn_edges
 
     def _draw(self, frontier: Tensor, fanout: int, key: int) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Neighbours drawn for each node of the frontier, in its order, how many each got, and their weights."""
-        indptr, indices = self._from
+        """Edges (places in the adjacency) drawn for each node of the frontier, in its order, how many each got, and
+        their weights."""
+        indptr, _ = self._from
         start = indptr[frontier]
         degree = indptr[frontier + 1] - start
         count = degree if fanout < 0 else self._count(degree, fanout)
@@ -169,7 +187,7 @@ class TorchNeighborSampler:
                     edge_weight[out] = weight
             else:
                 position[out] = self._floyd(frontier[these], degree[these], k, key)
-        return indices[start[row] + position], count, edge_weight
+        return start[row] + position, count, edge_weight
 
     def _count(self, degree: Tensor, fanout: int) -> Tensor:
         """How many neighbours nodes of these degrees get; the powers of two up to q are 1 + floor(log2 q)."""
