@@ -5,16 +5,36 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
-import scipy.sparse
 import torch
 from torch import Tensor
+
+from harness.models.transpose import transposed
 
 # read-only arrays (memory maps of the graph) are only read here
 warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+
+
+T = TypeVar("T")
+
+
+class Csr(NamedTuple):
+    """A sparse matrix in CSR.
+
+    Attributes:
+        indptr: row pointer, of the integer type of the columns, ``[num_rows + 1]``.
+        columns: int32 or int64, ``[num_entries]``; a column may repeat in a row.
+        values: ``[num_entries]``; None: all 1.
+        num_columns: of the matrix.
+    """
+
+    indptr: Tensor
+    columns: Tensor
+    values: Tensor | None
+    num_columns: int
 
 
 class Padded(NamedTuple):
@@ -58,7 +78,7 @@ class Adjacency:
         self._indptr, self._indices, self._weights = indptr, indices, weights
         self.num_dst, self.num_src, self.num_edges = len(indptr) - 1, num_src, len(indices)
         self.device = device
-        self._by_dtype: dict[tuple[str, torch.dtype], Tensor] = {}
+        self._by_dtype: dict[tuple[str, torch.dtype], Any] = {}
 
     @cached_property
     def indptr(self) -> Tensor:
@@ -106,15 +126,20 @@ class Adjacency:
         return int(np.diff(self._indptr).max(initial=0))
 
     @cached_property
-    def _transposed(self) -> tuple[Tensor, Tensor, Tensor | None]:
-        """CSR of sources by destinations, and for each of its edges the place in this one (None without weights)."""
-        shape = (self.num_dst, self.num_src)
-        places = np.arange(self.num_edges, dtype=self._indices.dtype)
-        turned = scipy.sparse.csr_matrix((places, self._indices, self._indptr), shape=shape).tocsc()
-        kept = None if self._weights is None else to_tensor(turned.data, self.device)
-        indices = turned.indices.astype(self._indices.dtype, copy=False)
-        indptr = turned.indptr.astype(self._indices.dtype, copy=False)
-        return to_tensor(indptr, self.device), to_tensor(indices, self.device), kept
+    def by_destination(self) -> Csr:
+        """Which edges are each destination's, ``[num_dst, num_edges]``."""
+        edges = torch.arange(self.num_edges, dtype=self.indices.dtype, device=self.device)
+        return Csr(self.indptr, edges, None, self.num_edges)
+
+    @cached_property
+    def by_source(self) -> Csr:
+        """Which edges are each source's, in their order, ``[num_src, num_edges]``."""
+        indptr, _, edges = self._transposed
+        return Csr(to_tensor(indptr, self.device), to_tensor(edges, self.device), None, self.num_edges)
+
+    @cached_property
+    def _transposed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return transposed(self._indptr, self._indices, self.num_src)
 
     def weight(self, dtype: torch.dtype) -> Tensor | None:
         """Weight of each edge, ``[num_edges]``; None where all are 1."""
@@ -122,36 +147,29 @@ class Adjacency:
             return None
         return self._once("weight", dtype, lambda: self._weights(self, dtype))
 
-    def matrix(self, dtype: torch.dtype) -> Tensor:
-        """Sparse CSR tensor, ``[num_dst, num_src]``."""
-        return self._once("matrix", dtype, lambda: self._make_matrix(dtype))
+    def matrix(self, dtype: torch.dtype) -> Csr:
+        """Weights of the edges, ``[num_dst, num_src]``."""
+        return Csr(self.indptr, self.indices, self.weight(dtype), self.num_src)
 
-    def transposed_matrix(self, dtype: torch.dtype) -> Tensor:
-        """Sparse CSR tensor, ``[num_src, num_dst]``: the backward pass of a product with `matrix` multiplies by it."""
+    def transposed_matrix(self, dtype: torch.dtype) -> Csr:
+        """``[num_src, num_dst]``: the backward pass of a product with `matrix` multiplies by it."""
         return self._once("transposed", dtype, lambda: self._make_transposed(dtype))
 
-    def matrix_of(self, weight: Tensor) -> Tensor:
-        """Sparse CSR tensor of these edges with other weights, ``[num_dst, num_src]``."""
-        return _csr(self.indptr, self.indices, weight, (self.num_dst, self.num_src), weight.dtype)
+    def matrix_of(self, weight: Tensor) -> Csr:
+        """These edges with other weights, ``[num_dst, num_src]``."""
+        return Csr(self.indptr, self.indices, weight, self.num_src)
 
-    def _make_matrix(self, dtype: torch.dtype) -> Tensor:
-        return _csr(self.indptr, self.indices, self.weight(dtype), (self.num_dst, self.num_src), dtype)
+    def _make_transposed(self, dtype: torch.dtype) -> Csr:
+        indptr, columns, edges = self._transposed
+        weight = self.weight(dtype)
+        values = None if weight is None else weight.index_select(0, to_tensor(edges, self.device))
+        return Csr(to_tensor(indptr, self.device), to_tensor(columns, self.device), values, self.num_dst)
 
-    def _make_transposed(self, dtype: torch.dtype) -> Tensor:
-        indptr, indices, places = self._transposed
-        weight = None if places is None else self.weight(dtype).index_select(0, places)
-        return _csr(indptr, indices, weight, (self.num_src, self.num_dst), dtype)
-
-    def _once(self, form: str, dtype: torch.dtype, make: Callable[[], Tensor]) -> Tensor:
+    def _once(self, form: str, dtype: torch.dtype, make: Callable[[], T]) -> T:
         found = self._by_dtype.get((form, dtype))
         if found is None:
             found = self._by_dtype[form, dtype] = make()
-        return found
-
-
-def _csr(indptr: Tensor, indices: Tensor, weight: Tensor | None, size: tuple[int, int], dtype: torch.dtype) -> Tensor:
-    values = torch.ones(len(indices), dtype=dtype, device=indices.device) if weight is None else weight
-    return torch.sparse_csr_tensor(indptr, indices, values, size=size, check_invariants=False)
+        return cast(T, found)
 
 
 def to_tensor(array: np.ndarray, device: torch.device) -> Tensor:

@@ -15,7 +15,7 @@ from harness.models.adjacency import Adjacency
 from harness.models.block import TorchBlock
 from harness.models.dense import dense_attend, dense_reduce, dense_softmax, dense_sum
 from harness.models.errors import Unsupported
-from harness.models.segment import segment_softmax, segment_sum
+from harness.models.segment import gather, segment_softmax, segment_sum
 from harness.models.spmm import multiply, spmm_sum
 
 Implementation = Literal["scatter", "spmm", "segment", "dense"]
@@ -68,7 +68,7 @@ class Aggregation:
 
         Neighbours are counted in float32 whatever the dtype of the messages: float16 counts no further than 2,048.
         """
-        return _divided(self.sum(x, block.plain), block.count)
+        return self.sum(x, block.plain).div_(block.count)  # no backward pass wants the sums as they were
 
     def reduce_mean(self, messages: Tensor, block: TorchBlock) -> Tensor:
         """Mean of messages that were made edge by edge, as a message-passing network's are.
@@ -86,10 +86,9 @@ class Aggregation:
         if self.implementation == "spmm":
             raise Unsupported("a product with a sparse matrix makes no messages; use scatter, segment or dense")
         with self._run(messages) as cast:
-            weight = block.plain.weight(cast.dtype)
-            weighted = cast if weight is None else weight.view(-1, 1) * cast
+            weighted = _weighted(cast, block.plain)
             total = self._observed(_REDUCES[self.implementation](weighted, block.plain), block.plain)
-        return _divided(total, block.count)
+        return total.div_(block.count)
 
     def scaled_sum(self, x: Tensor, block: TorchBlock) -> Tensor:
         """Sum over the whole neighbourhood, estimated from the edges held: the sum times in-degree over edges held."""
@@ -158,32 +157,20 @@ def padding_share(each: Iterable[Aggregation]) -> float | None:
     return 1.0 - edges / slots if slots else 0.0
 
 
-def _divided(total: Tensor, count: Tensor) -> Tensor:
-    if total.dtype in HALF:
-        return (total.float() / count).to(total.dtype)
-    # the sums are ours: divided where they lie, unless a backward pass may want them as they were
-    return total / count if total.requires_grad else total.div_(count)
-
-
 def _scatter_reduce(messages: Tensor, adjacency: Adjacency) -> Tensor:
     return scatter(messages, adjacency.dst, dim=0, dim_size=adjacency.num_dst, reduce="sum")
 
 
-def _segment_reduce(messages: Tensor, adjacency: Adjacency) -> Tensor:
-    return segment_sum(messages, adjacency.indptr)
-
-
 def _scatter_sum(x: Tensor, adjacency: Adjacency) -> Tensor:
-    return _scatter_reduce(_messages(x, adjacency), adjacency)
+    return _scatter_reduce(_weighted(x.index_select(0, adjacency.indices), adjacency), adjacency)
 
 
 def _segment_sum(x: Tensor, adjacency: Adjacency) -> Tensor:
-    return _segment_reduce(_messages(x, adjacency), adjacency)
+    return segment_sum(_weighted(gather(x, adjacency), adjacency), adjacency)
 
 
-def _messages(x: Tensor, adjacency: Adjacency) -> Tensor:
-    weight = adjacency.weight(x.dtype)
-    messages = x.index_select(0, adjacency.indices)
+def _weighted(messages: Tensor, adjacency: Adjacency) -> Tensor:
+    weight = adjacency.weight(messages.dtype)
     return messages if weight is None else weight.view(-1, 1) * messages
 
 
@@ -192,7 +179,7 @@ def _scatter_attend(x: Tensor, attention: Tensor, adjacency: Adjacency) -> Tenso
 
 
 def _segment_attend(x: Tensor, attention: Tensor, adjacency: Adjacency) -> Tensor:
-    return _segment_reduce(attention.unsqueeze(-1) * x.index_select(0, adjacency.indices), adjacency)
+    return segment_sum(attention.unsqueeze(-1) * gather(x, adjacency), adjacency)
 
 
 def _spmm_attend(x: Tensor, attention: Tensor, adjacency: Adjacency) -> Tensor:
@@ -204,5 +191,5 @@ def _spmm_attend(x: Tensor, attention: Tensor, adjacency: Adjacency) -> Tensor:
 
 
 _SUMS = {"scatter": _scatter_sum, "segment": _segment_sum, "spmm": spmm_sum, "dense": dense_sum}
-_REDUCES = {"scatter": _scatter_reduce, "segment": _segment_reduce, "dense": dense_reduce}
+_REDUCES = {"scatter": _scatter_reduce, "segment": segment_sum, "dense": dense_reduce}
 _ATTENDS = {"scatter": _scatter_attend, "segment": _segment_attend, "spmm": _spmm_attend, "dense": dense_attend}

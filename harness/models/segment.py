@@ -1,24 +1,36 @@
-"""Reductions over edges that are sorted by destination: no index is needed, only where each row begins."""
+"""Messages are gathered edge by edge, and the runs of a destination's edges, which are sorted by it, are summed.
+
+The sum over runs is a product with a matrix of ones, whose columns are the edges in their order (`multiply`), since
+`torch.segment_reduce` is slower than a scatter and adds half precision up in half. Backward, the gradient is spread to
+the edges again, and those of each source are summed in the order that is made once a block: nothing is scattered.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from harness.models.adjacency import Adjacency
+from harness.models.spmm import multiply
 
 
-def segment_sum(messages: Tensor, indptr: Tensor) -> Tensor:
-    """Sum of each row's messages; 0 for an empty row.
+def gather(x: Tensor, adjacency: Adjacency) -> Tensor:
+    """Row of each edge's source, ``[num_src, ...]`` to ``[num_edges, ...]``."""
+    return _Gather.apply(x.flatten(1), adjacency).view(adjacency.num_edges, *x.shape[1:])
+
+
+def segment_sum(messages: Tensor, adjacency: Adjacency) -> Tensor:
+    """Sum of each destination's messages; 0 without an edge.
 
     Args:
-        messages: ``[num_edges, ...]``, in the order of the rows.
-        indptr: ``[num_dst + 1]``.
+        messages: ``[num_edges, ...]``, in the order of the edges.
 
     Returns:
-        ``[num_dst, ...]``, dtype of `messages`.
+        ``[num_dst, ...]``, dtype of `messages`; half precision is added up in float32 and rounded once.
     """
-    return torch.segment_reduce(messages, "sum", offsets=indptr.long(), axis=0, unsafe=True)
+    return _SegmentSum.apply(messages.flatten(1), adjacency).view(adjacency.num_dst, *messages.shape[1:])
 
 
 def segment_softmax(scores: Tensor, adjacency: Adjacency) -> Tensor:
@@ -26,5 +38,27 @@ def segment_softmax(scores: Tensor, adjacency: Adjacency) -> Tensor:
     with torch.no_grad():  # any shift gives the same softmax: the largest score is a constant
         largest = torch.segment_reduce(scores, "max", offsets=adjacency.indptr.long(), axis=0, unsafe=True)
     exponentials = (scores - largest.index_select(0, adjacency.dst)).exp()
-    total = segment_sum(exponentials, adjacency.indptr)
+    total = segment_sum(exponentials, adjacency)
     return exponentials / total.index_select(0, adjacency.dst)
+
+
+class _Gather(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, adjacency: Adjacency) -> Tensor:
+        ctx.adjacency = adjacency
+        return x.index_select(0, adjacency.indices)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return multiply(ctx.adjacency.by_source, gradient), None
+
+
+class _SegmentSum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, messages: Tensor, adjacency: Adjacency) -> Tensor:
+        ctx.adjacency = adjacency
+        return multiply(adjacency.by_destination, messages)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return gradient.index_select(0, ctx.adjacency.dst), None
