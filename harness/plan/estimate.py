@@ -21,6 +21,7 @@ BYTE_S = 6e9  # gathers and scatters
 BATCH_S = 0.003  # Python and launches of one step
 START_S = 1.0  # a process of the timing job: fork, opening the graph, the model
 FLOAT = 4
+OVER = 1.5  # a peak of more than so many times the estimate is flagged
 
 
 @dataclass(frozen=True)

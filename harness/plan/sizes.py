@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from harness.spec.dataset import Builtin, Dataset, Ogb, Pyg, Synthetic
 
@@ -97,13 +99,21 @@ def prepared_sizes(cache_dir: Path, dataset_id: str) -> Sizes | None:
     """Sizes of a graph that is prepared already; None where it is not."""
     path = Path(cache_dir) / "graphs" / dataset_id / "graph.json"
     try:
-        meta = json.loads(path.read_bytes())
-        return Sizes(
-            nodes=meta["num_nodes"],
-            edges=meta["num_edges"],
-            features=meta["num_features"],
-            classes=meta["num_classes"],
-            train_nodes=meta["train_nodes"],
-        )
+        return sizes_of(json.loads(path.read_bytes()))
     except (OSError, ValueError, KeyError):
         return None
+
+
+def sizes_of(meta: Mapping[str, Any]) -> Sizes:
+    """Sizes that a `graph.json` holds.
+
+    Raises:
+        KeyError: one is missing.
+    """
+    return Sizes(
+        nodes=meta["num_nodes"],
+        edges=meta["num_edges"],
+        features=meta["num_features"],
+        classes=meta["num_classes"],
+        train_nodes=meta["train_nodes"],
+    )

@@ -64,7 +64,14 @@ class Memory(Frozen):
     kind: Literal["rss", "cuda_allocated"]
     base_bytes: int = 0
     reserved_bytes: int | None = Field(None, description="CUDA: reserved by the caching allocator.")
-    estimated_bytes: int | None = None
+    estimated_bytes: int | None = Field(
+        None, description="Expected from the prepared graph's sizes and the options; None for a model given by `class`."
+    )
+    estimated_parts: dict[str, int] = Field({}, description="`estimated_bytes` by part: features, messages, …")
+    growth_bytes_per_epoch: float | None = Field(
+        None, description="Theil-Sen slope of what is held at the end of each epoch; None where these are too few."
+    )
+    warnings: list[str] = Field([], description="Of a peak far over its estimate, and of memory that grows.")
 
 
 class Record(Frozen):

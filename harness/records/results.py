@@ -21,6 +21,7 @@ class SeedRun(Frozen):
     best_epoch: int | None = Field(None, description="Epoch that validation chose, from 1.")
     epochs: int | None = Field(None, description="Epochs trained.")
     val_accuracy: list[float] = Field([], description="On the validation split at each evaluation, fractions.")
+    memory_warnings: list[str] = Field([], description="As in the record.")
     message: str = Field("", description="What a failed run said, in one line.")
 
 
@@ -100,6 +101,7 @@ class TimingResult(Frozen):
     )
     reference_preprocess_s: dict[str, float] = Field({}, description="Likewise of the reference.")
     estimated_bytes: int | None = None
+    memory_warnings: list[str] = Field([], description="As in the record of the variant's last process.")
     counters: dict[str, Any] = {}
     threads: int
     device: str

@@ -128,15 +128,16 @@ def _reaching_facts(comparison: ComparisonVerdict) -> Facts:
 
 def _memory_facts(comparison: ComparisonVerdict) -> Facts:
     memory = comparison.memory
+    warned: Facts = [("memory", words) for words in memory.warnings]
     if memory.variant_bytes is None:
-        return []
+        return warned
     text = f"{bytes_text(memory.variant_bytes)}, reference {bytes_text(memory.reference_bytes)}: {memory.state}"
     found: Facts = [("peak memory", text)]
     if memory.estimated_bytes is not None:
         off = f", {memory.measured_over_estimated:.2f} times that" if memory.measured_over_estimated else ""
-        flag = ": off by more than a factor of two" if memory.estimate_off else ""
+        flag = ": over 1.5 times it, or under half" if memory.estimate_off else ""
         found.append(("estimated", f"{bytes_text(memory.estimated_bytes)}; measured{off or ' as well'}{flag}"))
-    return found
+    return found + warned
 
 
 def _cost_facts(comparison: ComparisonVerdict) -> Facts:

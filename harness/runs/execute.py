@@ -25,6 +25,7 @@ from harness.models.inference import Inference
 from harness.models.network import Network
 from harness.models.over_smoothing import SpreadProbe
 from harness.records.record import Memory, Metrics, Stages
+from harness.runs.budget import beside_estimate
 from harness.runs.determinism import (
     determinism_counters,
     has_no_deterministic_algorithm,
@@ -74,7 +75,7 @@ def execute(request: RunRequest, report: Report) -> Outcome:
         metrics=found.metrics,
         stages=found.stages,
         epoch_s=found.epoch_s,
-        memory=found.memory,
+        memory=beside_estimate(found.memory, request, graph.meta),
         counters=counters,
         data=_data(graph),
         environment=environment(request.device),

@@ -140,7 +140,6 @@ class _Job:
                 store=self.store,
                 server=self.server,
                 limits=self.plan.limits,
-                estimated_bytes=cell.estimate.memory_bytes,
                 data={"fingerprint": self.meta.fingerprint},
                 say=lambda line: self.progress(f"{self.plan.cell.name}: {line}"),
                 name=cell.name,
@@ -239,6 +238,7 @@ class _Job:
             best_epoch=None if metrics is None else metrics.best_epoch,
             epochs=None if metrics is None else metrics.epochs,
             val_accuracy=[] if metrics is None else metrics.val_accuracy,
+            memory_warnings=[] if record.memory is None else record.memory.warnings,
             message=record.message,
         )
 

@@ -15,6 +15,9 @@ How, on Linux
     epoch has touched nearly all. A thread that samples RssAnon would see the same but take the interpreter's lock
     within the timed epochs, and miss short peaks. The kernel keeps the mark at no cost.
 
+At the end of each window what is held then is noted too (one read of ``/proc/self/statm``; CUDA: allocated bytes),
+so that memory which grows from epoch to epoch is seen (`harness.runs.growth`).
+
 Elsewhere (macOS)
     ``getrusage``: the whole process's peak since its start, which cannot be set back. The method is named in the record
     (counter ``memory_method``), and figures by different methods are not comparable.
@@ -31,9 +34,11 @@ from pathlib import Path
 import torch
 
 from harness.records.record import Memory
+from harness.runs.growth import grows, growth
 from harness.runs.process import sizes
 
 _CLEAR_REFS = Path("/proc/self/clear_refs")
+_STATM = Path("/proc/self/statm")
 
 
 class PeakMemory:
@@ -49,6 +54,7 @@ class PeakMemory:
         self._base = 0 if device.type == "cuda" else self._resident()
         self._peak = 0
         self._reserved = 0
+        self._held: list[int] = []
 
     @contextmanager
     def window(self) -> Iterator[None]:
@@ -58,17 +64,23 @@ class PeakMemory:
         self._peak = max(self._peak, self._high_water())
         if self._device.type == "cuda":
             self._reserved = max(self._reserved, torch.cuda.max_memory_reserved(self._device))
+        if self.method != "ru_maxrss":  # a mark that cannot be set back never falls
+            self._held.append(self._present())
 
     def forget(self) -> None:
         """Drop the windows so far (warm-up)."""
         self._peak = self._reserved = 0
+        self._held.clear()
 
     def read(self) -> Memory:
-        """Peak over the base, bytes."""
+        """Peak over the base, bytes, and how what is held grows from window to window."""
         over_base = max(0, self._peak - self._base)
+        found = Memory(peak_bytes=over_base, kind="rss", base_bytes=self._base)
         if self._device.type == "cuda":
-            return Memory(peak_bytes=over_base, kind="cuda_allocated", reserved_bytes=self._reserved)
-        return Memory(peak_bytes=over_base, kind="rss", base_bytes=self._base)
+            found = Memory(peak_bytes=over_base, kind="cuda_allocated", reserved_bytes=self._reserved)
+        slope = growth(self._held)
+        said = [f"memory grows by {slope / 1e6:.1f} MB an epoch"] if slope and grows(self._held, over_base) else []
+        return found.model_copy(update={"growth_bytes_per_epoch": slope, "warnings": said})
 
     def _reset(self) -> None:
         if self.method == "cuda-allocator":
@@ -83,6 +95,13 @@ class PeakMemory:
             present = sizes()
             return present["VmHWM"] - present["RssFile"] - present["RssShmem"]
         return _ru_maxrss()
+
+    def _present(self) -> int:
+        """Bytes held now: anonymous memory, or what CUDA's allocator gave out."""
+        if self._device.type == "cuda":
+            return torch.cuda.memory_allocated(self._device)
+        _, resident, shared, *_ = _STATM.read_text().split()  # pages; shared ones are those of files
+        return (int(resident) - int(shared)) * resource.getpagesize()
 
     def _resident(self) -> int:
         return sizes()["RssAnon"] if self.method == "vmhwm-anonymous" else _ru_maxrss()

@@ -25,7 +25,7 @@ from typing import Any
 
 from filelock import Timeout
 
-from harness.records.record import Memory, Record, Status
+from harness.records.record import Record, Status
 from harness.records.store import RecordStore
 from harness.runs.failure import speaks_of_no_memory
 from harness.runs.lease import CPU, Device
@@ -275,7 +275,6 @@ def run_one(
     store: RecordStore,
     server: ForkServer,
     limits: Limits,
-    estimated_bytes: int | None = None,
     data: Mapping[str, Any] | None = None,
     say: Callable[[str], None] = lambda line: None,
     name: str = "",
@@ -287,7 +286,6 @@ def run_one(
 
     Args:
         request: the run; its id is where the record goes.
-        estimated_bytes: the plan's estimate of its memory, kept beside the peak.
         data: what the record says of the data where the run did not come to say it (``fingerprint``).
         say: called with a line if another job is making this run and is waited for.
         name: what that line calls the cell; its id if empty.
@@ -309,7 +307,7 @@ def run_one(
     try:
         record = standing(store, request.run_id, limits)
         if record is None:
-            record = _make(request, store, server, limits, estimated_bytes, dict(data or {}))
+            record = _make(request, store, server, limits, dict(data or {}))
             store.write(record)
             made(record)
         return record
@@ -328,7 +326,6 @@ def _make(
     store: RecordStore,
     server: ForkServer,
     limits: Limits,
-    estimated_bytes: int | None,
     data: dict[str, Any],
 ) -> Record:
     log = store.log_path(request.run_id)
@@ -348,7 +345,7 @@ def _make(
         metrics=outcome.metrics,
         stages=outcome.stages,
         epoch_s=outcome.epoch_s,
-        memory=_with_estimate(outcome.memory, estimated_bytes),
+        memory=outcome.memory,
         counters=outcome.counters,
         data=data | outcome.data,
         limits=limits,
@@ -357,12 +354,6 @@ def _make(
         ended_at=ending.ended_at,
         log_path=log.relative_to(store.root.parent).as_posix(),
     )
-
-
-def _with_estimate(memory: Memory | None, estimated_bytes: int | None) -> Memory | None:
-    if memory is None or memory.estimated_bytes is not None:
-        return memory
-    return memory.model_copy(update={"estimated_bytes": estimated_bytes})
 
 
 # How a child ended

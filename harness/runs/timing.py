@@ -14,7 +14,7 @@ from typing import Any, Literal
 from harness.graphs.graph import GraphMeta
 from harness.graphs.store import open_graph
 from harness.plan.model import Cell, VariantPlan
-from harness.records.record import Record, Stages
+from harness.records.record import Memory, Record, Stages
 from harness.records.results import Block, TimedProcess, TimingResult, VariantResult
 from harness.records.store import RecordStore
 from harness.runs.job import Progress, make_request, to_stderr
@@ -208,7 +208,6 @@ class _Job:
             store=self.store,
             server=self.server,
             limits=self.plan.limits,
-            estimated_bytes=cell.estimate.memory_bytes,
             data={"fingerprint": self.meta.fingerprint},
             say=self._say,
             name=cell.name,
@@ -243,6 +242,7 @@ class _Job:
     def result(self) -> TimingResult:
         of_variant, of_reference = self._of("variant"), self._of("reference")
         last = of_variant[-1] if of_variant else None
+        memory = None if last is None else last.memory
         return TimingResult(
             variant=self.plan.cell.name,
             cell_id=self.plan.cell.cell_id,
@@ -259,12 +259,20 @@ class _Job:
             variant_stages=_mean_stages(of_variant),
             preprocess_s=_preprocess_s(of_variant),
             reference_preprocess_s=_preprocess_s(of_reference),
-            estimated_bytes=self.plan.cell.estimate.memory_bytes,
+            estimated_bytes=_estimated_bytes(memory, self.plan.cell),
+            memory_warnings=[] if memory is None else memory.warnings,
             counters={} if last is None else last.counters,
             threads=self.plan.timing_threads,
             device=self.device.kind,
             environment=self.server.environment if last is None else last.environment,
         )
+
+
+def _estimated_bytes(memory: Memory | None, cell: Cell) -> int | None:
+    """By the run itself, which knows the graph; by the plan where no run ended well."""
+    if memory is None or memory.estimated_bytes is None:
+        return cell.estimate.memory_bytes
+    return memory.estimated_bytes
 
 
 def _reason(failed: _Failed) -> str:

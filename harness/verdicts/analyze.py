@@ -29,7 +29,7 @@ from harness.verdicts.rule import Findings, verdict
 from harness.verdicts.sequential import alpha_per_look
 from harness.verdicts.speed import judge_ratios
 from harness.verdicts.time_to_reference import time_to_reference
-from harness.verdicts.warnings import measure_test_set, warnings_of
+from harness.verdicts.warnings import measure_test_set, memory_warnings, warnings_of
 from harness.verdicts.wording import plural, ratio_text
 
 
@@ -70,7 +70,7 @@ def analyze(plan: Plan, variants: Mapping[str, VariantResult], timings: Mapping[
         recommended=list(recommended.names),
         recommended_patch=recommended.patch,
         recommended_note=recommended.note,
-        warnings=warnings_of(plan, variants, comparisons, control, test_set),
+        warnings=warnings_of(plan, variants, timings, comparisons, control, test_set),
         environment=control_timing.environment if control_timing is not None else {},
     )
 
@@ -88,6 +88,7 @@ def _compare(
     quality = judge_quality(result, plan.gate, plan.seeds.looks) if result is not None else None
     speed = _speed(timing, plan)
     memory = _memory(timing, plan, timings.get(CONTROL), cell.estimate.memory_bytes if cell is not None else None)
+    memory = memory.model_copy(update={"warnings": memory_warnings(result, timing)})
     failed_timing, missing_timing = _timing_trouble(timing)
     reached, reason = verdict(
         Findings(

@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
+from harness.plan.estimate import OVER
 from harness.records.record import Stages
 from harness.records.results import TimingResult
 from harness.verdicts.model import Costs
@@ -20,7 +21,7 @@ _TARGETS: dict[str, tuple[str, ...]] = {
     "precision": ("compute", "update"),
     "aggregation": ("compute",),
 }
-_ESTIMATE_FACTOR = 2.0
+_LEAST = 0.5  # of the estimated memory: below, the estimate kept somebody from a run that fits
 _HIGHEST_CEILING = 10.0  # beyond it the bound tells nothing that anyone would come near
 
 
@@ -100,8 +101,8 @@ def peak_bytes(timing: TimingResult, arm: Literal["reference", "variant"]) -> in
 
 
 def measured_over_estimated(measured: int | None, estimated: int | None) -> tuple[float | None, bool]:
-    """The measured peak over the expected one, and whether it is off by more than a factor of two."""
+    """The measured peak over the expected one, and whether it is over 1.5 times that, or under half of it."""
     if not measured or not estimated:
         return None, False
     ratio = measured / estimated
-    return ratio, not 1.0 / _ESTIMATE_FACTOR <= ratio <= _ESTIMATE_FACTOR
+    return ratio, not _LEAST <= ratio <= OVER

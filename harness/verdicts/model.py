@@ -71,7 +71,8 @@ class MemoryUse(Frozen):
     variant_bytes: int | None = None
     estimated_bytes: int | None = Field(None, description="Expected for the variant before the run.")
     measured_over_estimated: float | None = None
-    estimate_off: bool = Field(False, description="Measured and estimated differ by more than a factor of two.")
+    estimate_off: bool = Field(False, description="The measured peak is over 1.5 times the estimate, or under half.")
+    warnings: list[str] = Field([], description="What the variant's runs said of their memory.")
 
 
 class FailedRun(Frozen):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from harness.plan.model import Cell, Plan
-from harness.records.results import SeedRun, VariantResult
+from harness.records.results import SeedRun, TimingResult, VariantResult
 from harness.spec.schema import Gate
 from harness.verdicts.model import ComparisonVerdict, Control, TestSet
 from harness.verdicts.non_inferiority import resolution
@@ -17,6 +17,7 @@ _COARSE_NODES = 20  # an allowed drop of fewer test nodes is within what chance 
 def warnings_of(
     plan: Plan,
     variants: Mapping[str, VariantResult],
+    timings: Mapping[str, TimingResult],
     comparisons: Sequence[ComparisonVerdict],
     control: Control,
     test_set: TestSet | None,
@@ -41,8 +42,17 @@ def warnings_of(
         found.append(f"the machine was loaded while timing {_listed(disturbed)}")
     off = [c.variant for c in comparisons if c.memory.estimate_off]
     if off:
-        found.append(f"measured and estimated memory differ by more than a factor of two in {_listed(off)}")
+        found.append(f"peak memory is over 1.5 times its estimate, or under half of it, in {_listed(off)}")
+    said = {name: memory_warnings(variants.get(name), timings.get(name)) for name in plan.cells}
+    found += [f"{name}: {words}" for name, each in said.items() for words in each]
     return found
+
+
+def memory_warnings(result: VariantResult | None, timing: TimingResult | None) -> list[str]:
+    """What the first quality run that said something of its memory said, else the timing."""
+    runs = [] if result is None else result.runs
+    said = [*(run.memory_warnings for run in runs), [] if timing is None else timing.memory_warnings]
+    return next((words for words in said if words), [])
 
 
 def coarse_test_set(gate: Gate, test_set: TestSet | None) -> str | None:

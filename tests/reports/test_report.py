@@ -17,7 +17,7 @@ import pytest
 from harness.plan.model import DatasetPlan
 from harness.records.record import Stages
 from harness.reports.answer import answer, control_line, question, sentence
-from harness.reports.details import failures, value_text
+from harness.reports.details import facts, failures, value_text
 from harness.reports.drawing import Figure
 from harness.reports.figures import figures
 from harness.reports.open_questions import HEADING, open_questions
@@ -503,3 +503,12 @@ def test_the_page_says_resolution_fingerprint_counters_and_the_command(
         "5, 10, 20 pairs",
     ):
         assert said in page
+
+
+def test_a_leak_stands_in_the_details_whether_or_not_the_variant_was_timed(make_verdicts) -> None:
+    leak = "memory grows by 12.0 MB an epoch"
+    for memory in (memory_use(), MemoryUse(state="unknown")):
+        plain = comparison("v", memory=memory)
+        told = comparison("v", memory=memory.model_copy(update={"warnings": [leak]}))
+        assert ("memory", leak) in facts(told, make_verdicts([told]))
+        assert "memory" not in dict(facts(plain, make_verdicts([plain])))

@@ -521,6 +521,17 @@ def test_training_that_still_climbs_is_warned_about(best_epoch: int | None, trai
     assert any("still improving at its last epoch in v:" in w for w in found.warnings) == warned
 
 
+def test_what_runs_say_of_their_memory_is_warned_about_once_a_variant() -> None:
+    leak = "memory grows by 12.0 MB an epoch"
+    quality = quality_of("v")
+    runs = [run.model_copy(update={"memory_warnings": [leak]}) for run in quality.runs]
+    found = verdicts_of(quality.model_copy(update={"runs": runs}), timing_of("v", memory_warnings=["of the timing"]))
+    assert [w for w in found.warnings if leak in w] == [f"v: {leak}"]
+    assert found.comparisons[0].memory.warnings == [leak]
+    timed = verdicts_of(quality, timing_of("v", memory_warnings=["of the timing"]))
+    assert "v: of the timing" in timed.warnings
+
+
 def test_a_coarse_test_set_is_warned_about() -> None:
     found = verdicts_of(quality_of("v", test_nodes=1000), timing_of("v"), baseline=baseline_of(test_nodes=1000))
     assert found.test_set is not None
