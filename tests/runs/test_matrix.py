@@ -39,6 +39,7 @@ CELLS = list(itertools.product(CONVS, AGGREGATIONS, PRECISIONS, BATCHINGS, (Fals
 
 # What is not in the product: every pair of two of these values in some run.
 PAIRED: dict[str, tuple[Any, ...]] = {
+    "purpose": ("quality", "timing"),
     "model.conv": CONVS,
     "model.layers": (3,),
     "model.norm": ("none", "batch", "layer", "pair"),
@@ -109,6 +110,8 @@ def settings_of(row: dict[str, Any]) -> Settings:
         },
     }
     for path, value in row.items():
+        if path == "purpose":
+            continue
         *folders, name = path.split(".")
         place = parts
         for folder in folders:
@@ -124,37 +127,37 @@ def settings_of(row: dict[str, Any]) -> Settings:
 def trained_or_refused(row: dict[str, Any], graph: Path, machine: Machine) -> None:
     """The claim of this file, of one cell."""
     settings = settings_of(row)
+    request = request_of(settings, graph, row.get("purpose", "quality"))
     reason = cannot_run(Candidate(settings, DEVICE), machine)
     if reason is None:
-        outcome = run_or_skip(settings, graph)
-        losses = [*outcome.metrics.train_loss, *outcome.metrics.val_loss]
-        assert len(losses) == 4
-        assert all(math.isfinite(loss) for loss in losses)
-        assert outcome.counters["steps"] > 0
-        assert 0.0 <= outcome.metrics.test.accuracy <= 1.0
+        trains(request)
         return
     refused = model_cannot(settings.model, settings.options)
     if refused is not None:  # by the run too; what torch lacks here the planner alone keeps from running
         with pytest.raises(Unsupported, match=re.escape(refused)):
-            run(settings, graph)
+            run(request)
     pytest.skip(reason)
 
 
-def run_or_skip(settings: Settings, graph: Path) -> Outcome:
-    """A run; what of torch has no deterministic algorithm on a GPU only torch can tell."""
-    try:
-        return run(settings, graph)
-    except Unsupported as refusal:
-        if DEVICE == "cuda" and settings.options.deterministic and str(refusal).startswith("deterministic: true"):
-            pytest.skip(str(refusal))
-        raise
+def trains(request: RunRequest) -> None:
+    """To a finite loss, by steps that were made; a run without proof of its options ends itself."""
+    outcome = run_or_skip(request)
+    assert outcome.counters["steps"] > 0
+    if request.purpose == "timing":
+        assert outcome.metrics is None
+        assert len(outcome.epoch_s) == 2
+        return
+    losses = [*outcome.metrics.train_loss, *outcome.metrics.val_loss]
+    assert len(losses) == 4
+    assert all(math.isfinite(loss) for loss in losses)
+    assert 0.0 <= outcome.metrics.test.accuracy <= 1.0
 
 
-def run(settings: Settings, graph: Path) -> Outcome:
-    request = RunRequest(
+def request_of(settings: Settings, graph: Path, purpose: str) -> RunRequest:
+    return RunRequest(
         run_id="r",
         cell_id="c",
-        purpose="quality",
+        purpose=purpose,
         seed=0,
         model=settings.model,
         training=settings.training,
@@ -163,7 +166,21 @@ def run(settings: Settings, graph: Path) -> Outcome:
         spec_dir=str(graph),
         device="cuda:0" if DEVICE == "cuda" else DEVICE,
         threads=1,
+        **({"warmup_epochs": 1, "timed_epochs": 2} if purpose == "timing" else {}),
     )
+
+
+def run_or_skip(request: RunRequest) -> Outcome:
+    """A run; what of torch has no deterministic algorithm on a GPU only torch can tell."""
+    try:
+        return run(request)
+    except Unsupported as refusal:
+        if DEVICE == "cuda" and request.options.deterministic and str(refusal).startswith("deterministic: true"):
+            pytest.skip(str(refusal))
+        raise
+
+
+def run(request: RunRequest) -> Outcome:
     return execute(request, lambda phase: None)
 
 
