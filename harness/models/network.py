@@ -15,6 +15,7 @@ from harness.models.aggregation import Aggregation, padding_share
 from harness.models.block import BlockTensors, TorchBlock
 from harness.models.checkpointing import checkpointed
 from harness.models.convolutions import convolution
+from harness.models.input_dropout import InputDropout
 from harness.models.jumping import Jumping
 from harness.models.linear_dtype import LinearDtypes
 from harness.models.normalisation import normalisation
@@ -87,6 +88,7 @@ class Network(nn.Module):
         jumps = model.jumping != "none"
         widths = [in_channels, *[model.hidden] * (model.layers - 1), model.hidden if jumps else num_classes]
         self.layers = nn.ModuleList(self._layer(i, widths[i], widths[i + 1]) for i in range(model.layers))
+        self.input_dropout = InputDropout(model.input_dropout)
         self.jumping = Jumping(model.jumping, model.layers, model.hidden, num_classes) if jumps else None
         self._tensors = BlockTensors()
         self._recomputations = 0
@@ -138,7 +140,7 @@ class Network(nn.Module):
         return logits if logits.dtype == torch.float64 else logits.float()
 
     def _logits(self, x: Tensor, blocks: Sequence[TorchBlock]) -> Tensor:
-        outputs = []
+        x, outputs = self.input_dropout(x), []
         for index, block in enumerate(blocks):
             x = self._run_layer(index, x, block)
             if self.jumping is not None:
@@ -173,6 +175,7 @@ class Network(nn.Module):
             "nonfinite_aggregations": sum(a.nonfinite for a in each),
             "nonfinite_checked": sum(a.checked for a in each),
             "checkpoint_recomputations": self._recomputations,
+            **self.input_dropout.counters(),
             **self._parts.counters(),
             **self._retained.counters(),
         }

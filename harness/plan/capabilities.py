@@ -135,7 +135,16 @@ NO_EFFECT: tuple[NoEffect, ...] = (
     NoEffect(("loader.depth",), _foreground),
     NoEffect(("training.accumulate", "training.accumulate_targets"), _batching_is_not("neighbor", "cluster")),
     NoEffect(
-        ("model.hidden", "model.heads", "model.dropout", "model.norm", "model.residual", "model.jumping"), _custom
+        (
+            "model.hidden",
+            "model.heads",
+            "model.dropout",
+            "model.input_dropout",
+            "model.norm",
+            "model.residual",
+            "model.jumping",
+        ),
+        _custom,
     ),
     NoEffect(("model.residual",), _no_hidden_layer),
     NoEffect(("model.layers",), _custom_on_whole_graphs),

@@ -154,6 +154,7 @@ class Model(Frozen):
     hidden: int = Field(64, ge=1, le=1_000_000, description="Width of the hidden layers.")
     heads: int = Field(1, ge=1, le=1_000_000, description="Attention heads (gat).")
     dropout: float = Field(0.5, ge=0.0, lt=1.0, description="After each hidden layer; for gat on attention too.")
+    input_dropout: float = Field(0.0, ge=0.0, lt=1.0, description="Of the features, before the first layer.")
     norm: Literal["none", "batch", "layer", "pair"] = Field(
         "none",
         description="After each hidden layer: over the nodes, over the features, or PairNorm (over pairs of nodes).",

@@ -203,3 +203,17 @@ def test_outputs_are_held_until_they_are_released(graphs, whole):
     assert copy.deepcopy(net)._retained._outputs == net._retained._outputs == []
     assert plain.train()(x, blocks).requires_grad
     assert plain.counters()["retained_bytes"] == 0
+
+
+def test_input_dropout_is_of_the_features_in_training_alone(graphs, whole):
+    graph = graphs()
+    x, blocks = torch.from_numpy(graph.x), whole(graph, 3)
+    net, plain = build("gcn", input_dropout=0.4, dropout=0.0), build("gcn", dropout=0.0)
+    torch.testing.assert_close(net.eval()(x, blocks), plain(x, blocks))
+    torch.manual_seed(1)
+    found = net.train()(x, blocks)
+    torch.manual_seed(1)
+    torch.testing.assert_close(found, plain(F.dropout(x, 0.4), blocks))
+    counted = net.counters()["input_dropout"]
+    assert counted["values"] == x.numel()
+    assert counted["dropped"] == pytest.approx(0.4 * x.numel(), rel=0.2)

@@ -22,7 +22,7 @@ from harness.graphs.partitioning import streaming
 from harness.graphs.partitioning.methods import random_parts
 from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph
-from harness.models import aggregation, jumping, network, retained
+from harness.models import aggregation, input_dropout, jumping, network, retained
 from harness.runs import execute as execution
 from harness.runs.accumulation import StepRule
 from harness.runs.determinism import use_deterministic_algorithms
@@ -503,6 +503,15 @@ def test_a_network_without_a_part(graph, monkeypatch, model, part, broken, named
     _run(graph, model=model)
     monkeypatch.setattr(network, part, broken)
     with pytest.raises(ToggleNotProven, match=named):
+        _run(graph, model=model)
+
+
+@pytest.mark.parametrize(("asked", "share"), [(0.3, 0.5), (0.3, 0.0), (0.0, 0.3)])
+def test_another_share_of_the_input_is_dropped(graph, monkeypatch, asked, share):
+    model = {"input_dropout": asked}
+    _run(graph, model=model)
+    monkeypatch.setattr(network, "InputDropout", lambda _: input_dropout.InputDropout(share))
+    with pytest.raises(ToggleNotProven, match=rf"model\.input_dropout is {asked:g}, but"):
         _run(graph, model=model)
 
 

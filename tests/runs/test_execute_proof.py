@@ -66,6 +66,7 @@ def _counters(**changes: Any) -> dict[str, Any]:
         "checkpoint_recomputations": 0,
         "norm": ["none", "none"],
         "residual": ["none", "none"],
+        "input_dropout": {"values": 0, "dropped": 0},
         "jumping": {"mode": "none", "layers": 0},
         "retained_bytes": 0,
         "retained_outputs": 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +21,7 @@ def network_faults(options: Options, model: Model, training: Training, counters:
     if linked != [model.residual] * with_norm + [False] * without:
         yield f"model.residual is {model.residual}, but what was added to the layers' outputs is {counters['residual']}"
     yield from equal("model.jumping", _joined(model) if jumps else NO_JUMP, counters["jumping"])
+    yield from _input_dropout(model.input_dropout, counters["input_dropout"])
     yield from _retained(options, model, training, counters)
 
 
@@ -28,6 +30,14 @@ NO_JUMP = {"mode": "none", "layers": 0}
 
 def _joined(model: Model) -> dict[str, Any]:
     return {"mode": model.jumping, "layers": model.layers}
+
+
+def _input_dropout(share: float, found: dict[str, int]) -> Iterator[str]:
+    """Of independent draws the share dropped is 7 standard deviations away once in 400,000 million times."""
+    values, dropped = found["values"], found["dropped"]
+    margin = 7 * math.sqrt(values * share * (1 - share)) + 7  # and a few, where these are too few to be normal
+    if (share > 0) != (values > 0) or abs(dropped - share * values) > margin:
+        yield f"model.input_dropout is {share:g}, but {dropped} of {values} features of the first batch were dropped"
 
 
 def _retained(options: Options, model: Model, training: Training, counters: dict[str, Any]) -> Iterator[str]:
