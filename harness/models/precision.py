@@ -15,6 +15,7 @@ class Precision:
     ``fp16`` and ``bf16``: linear layers in half (autocast), and messages and edge weights cast to half before they are
     summed. ``fp16-linear`` and ``bf16-linear``: linear layers in half, messages float32. Autocast alone would
     aggregate in float32 in most layers and in half in some. Parameters, logits and loss are float32 in all of them.
+    ``fp16-features`` is float32 here: the feature store widens the rows before they come.
     """
 
     name: str

@@ -18,6 +18,7 @@ from harness.batches.features.choose import store_of
 from harness.batches.features.store import FeatureStore
 from harness.batches.plans import batches_of
 from harness.graphs.graph import Graph
+from harness.graphs.half_features import TooLargeForHalf
 from harness.graphs.store import open_graph
 from harness.models import errors
 from harness.models.build import build_model
@@ -187,7 +188,7 @@ def batches_and_features(request: RunRequest, graph: Graph, device: torch.device
     batches = batches_of(graph, options, request.training, layers, request.seed, spec_dir=folder, device=device)
     try:
         return batches, store_of(graph, options, batches, _epochs(request), device)
-    except NothingCached as error:
+    except (NothingCached, TooLargeForHalf) as error:
         raise Unsupported(str(error)) from error
 
 

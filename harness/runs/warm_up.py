@@ -39,7 +39,8 @@ def warm_up() -> None:
             batches.batch(1, 0)
     ClusterBatches(graph, np.zeros(_NODES, np.int64), {}, per_batch=1, layers=2, seed=0).batch(1, 0)
     cache = highest(by_presampling(batches.replay, 1, _NODES), 2)
-    FeatureStore(graph.x, home="host", device=torch.device("cpu"), cache=cache).fetch(nodes)
+    for half in (False, True):
+        FeatureStore(graph.x, home="host", device=torch.device("cpu"), cache=cache, half=half).fetch(nodes)
     for conv in ("gcn", "sage", "gat", "gin"):
         build_model(Model(conv=conv, hidden=2, layers=2), graph.num_features, graph.num_classes, Options())
 

@@ -119,7 +119,7 @@ class Options(Frozen):
     precision: Literal["fp32", "bf16", "fp16", "fp16-linear", "bf16-linear", "fp16-features"] = Field(
         "fp32",
         description="`-linear` keeps aggregation in fp32; `fp16-features` stores and moves features in half and "
-        "computes in fp32.",
+        "computes in fp32. Evaluation is in fp32 of the graph's own features always.",
     )
     aggregation: Literal["scatter", "spmm", "segment", "dense"] = Field(
         "scatter",

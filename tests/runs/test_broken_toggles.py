@@ -379,6 +379,15 @@ def test_a_cache_of_another_size(graph, monkeypatch, size):
         _run(graph, **_cache("degree", **size))
 
 
+@pytest.mark.parametrize(("asked", "made"), [("fp16-features", "float32"), ("fp32", "float16")])
+def test_rows_of_another_dtype(graph, monkeypatch, asked, made):
+    _run(graph, precision=asked)
+    store = features.FeatureStore
+    monkeypatch.setattr(stores, "FeatureStore", lambda x, **named: store(x, **named | {"half": made == "float16"}))
+    with pytest.raises(ToggleNotProven, match=f"precision is {asked}, .* but they were stored in {made}"):
+        _run(graph, precision=asked)
+
+
 @pytest.mark.parametrize("home", ["disk", "device"])
 def test_rows_that_lie_elsewhere(graph, monkeypatch, home):
     _run(graph, features={"home": home})

@@ -196,6 +196,7 @@ def test_clusters_report_what_their_parts_keep(graphs, method):
         ("bf16-linear", "float32", False),
         ("fp16", "float16", True),
         ("fp16-linear", "float32", True),
+        ("fp16-features", "float32", False),
     ],
 )
 @pytest.mark.parametrize("conv", ["gcn", "sage", "gat", "gin"])

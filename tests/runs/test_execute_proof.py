@@ -46,6 +46,7 @@ def _counters(**changes: Any) -> dict[str, Any]:
         "nodes": 700,
         "feature_home": "host",
         "feature_device": "cpu",
+        "feature_dtype": "float32",
         "feature_row_bytes": 40,
         "cache_nodes": 0,
         "cache_hits": 0,
@@ -137,6 +138,8 @@ def test_a_run_as_asked_is_proven():
         ({"deterministic": True}, {}, "deterministic is True, but the run had False"),
         ({}, {"deterministic_algorithms": True}, "deterministic is False, but the run had True"),
         ({"precision": "fp16-features"}, {"loss_scale": 1.0}, "the loss was scaled"),
+        ({"precision": "fp16-features"}, {}, "stores features in float16, but they were stored in float32"),
+        ({"precision": "fp16"}, {"feature_dtype": "float16"}, "stores features in float32"),
     ],
 )
 def test_an_option_that_did_nothing_is_named(options, counters, names):

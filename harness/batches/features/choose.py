@@ -9,6 +9,7 @@ from harness.batches.features.cache_policy import CachedNodes, Scores, by_degree
 from harness.batches.features.cache_size import CacheSize, cache_size, free_bytes
 from harness.batches.features.store import FeatureStore
 from harness.graphs.graph import Graph
+from harness.graphs.half_features import HalfCopy, half_copy
 from harness.spec.options import Options
 
 
@@ -25,6 +26,7 @@ def store_of(graph: Graph, options: Options, batches: BatchPlan, epochs: int, de
 
     Raises:
         NothingCached: the cache asked for holds not one row.
+        TooLargeForHalf: with `precision: fp16-features`, a feature is beyond float16.
     """
     wanted = options.features
     cached = wanted.cached and wanted.home != "device" and options.batching != "full"
@@ -32,7 +34,10 @@ def store_of(graph: Graph, options: Options, batches: BatchPlan, epochs: int, de
     ahead = max(options.loader.depth, options.loader.threads)
     spare = ahead + 2  # one in the step, one being written, and those ahead
     sources = graph.indices if wanted.policy == "degree" else None
-    return FeatureStore(graph.x, home=wanted.home, device=device, cache=cache, spare=spare, sources=sources)
+    half: HalfCopy | bool = options.precision == "fp16-features"
+    if half and wanted.home == "disk":
+        half = half_copy(graph.path, graph.x)
+    return FeatureStore(graph.x, home=wanted.home, device=device, cache=cache, spare=spare, sources=sources, half=half)
 
 
 def _cache(graph: Graph, options: Options, batches: BatchPlan, epochs: int, device: torch.device) -> CachedNodes:
@@ -42,11 +47,11 @@ def _cache(graph: Graph, options: Options, batches: BatchPlan, epochs: int, devi
 
 def _size(graph: Graph, options: Options, device: torch.device) -> CacheSize:
     wanted, free = options.features, None
+    row_bytes = graph.num_features * (2 if options.precision == "fp16-features" else graph.x.itemsize)
     if wanted.cache_bytes == "auto":
         free = free_bytes(device)
         if wanted.home == "host" and device.type == "cpu":
-            free = max(0, free - graph.x.nbytes)  # the slow home will be there too
-    row_bytes = graph.num_features * graph.x.itemsize
+            free = max(0, free - graph.num_nodes * row_bytes)  # the slow home will be there too
     return cache_size(graph.num_nodes, row_bytes, wanted.cache_ratio, wanted.cache_bytes, free)
 
 

@@ -10,7 +10,7 @@ import torch
 
 
 class RowBuffers:
-    """Hands out uninitialised float32 matrices, whose memory comes back when nobody holds it any more.
+    """Hands out uninitialised matrices, whose memory comes back when nobody holds it any more.
 
     Large arrays come from the kernel as pages that it must clear when they are first touched, and go back to it when
     they are freed. Here they are kept instead. A matrix's memory counts as held as long as any tensor or array that
@@ -23,19 +23,20 @@ class RowBuffers:
     Args:
         columns: width of every matrix.
         spare: most matrices that are kept while nobody holds them, at least 1.
+        dtype: of every matrix.
 
     Raises:
         ValueError: ``spare`` below 1.
     """
 
-    def __init__(self, columns: int, spare: int) -> None:
+    def __init__(self, columns: int, spare: int, dtype: type = np.float32) -> None:
         if spare < 1:
             raise ValueError(f"spare must be at least 1; got {spare}")
-        self._columns = columns
+        self._columns, self._dtype = columns, dtype
         self._spare: deque[np.ndarray] = deque(maxlen=spare)
 
     def take(self, rows: int) -> torch.Tensor:
-        """A matrix ``[rows, columns]``, float32, on the CPU, of any content; the caller's own."""
+        """A matrix ``[rows, columns]`` on the CPU, of any content; the caller's own."""
         memory = self._pop(rows)
         held = memory[:rows]
         weakref.finalize(held, self._spare.append, memory).atexit = False
@@ -50,4 +51,4 @@ class RowBuffers:
             return memory
         # An eighth more than now, so that slightly larger batches fit too: untouched pages cost nothing. numpy's
         # allocator asks the kernel for huge pages, torch's does not.
-        return np.empty((rows + rows // 8, self._columns), dtype=np.float32)
+        return np.empty((rows + rows // 8, self._columns), dtype=self._dtype)

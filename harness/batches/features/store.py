@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -15,13 +16,18 @@ from harness.batches.features.cache_size import available_memory
 from harness.batches.features.disk_rows import DiskRows
 from harness.batches.features.fetch_counts import FetchCounts
 from harness.batches.features.gather import gather, gather_at, gather_hits
+from harness.batches.features.half import bits, widen
 from harness.batches.features.row_buffers import RowBuffers
+from harness.graphs.half_features import HalfCopy, halves
 
 SPARE_BUFFERS = 4
 
 
 class FeatureStore:
     """Hands out the feature rows of a batch, bit-equal to the features, and counts what moves.
+
+    In both homes the rows may be stored in float16 instead. Then half as many bytes are stored and moved, and a batch's
+    rows are made float32 when they are on the device: rounded, but computed with like any others.
 
     The cached nodes' rows are kept in the fast home, the device; every other row comes from the slow home each time.
     On the CPU both homes are memory, and a cache gains something only where the slow home is a disk.
@@ -36,10 +42,12 @@ class FeatureStore:
             torch); as many as batches are under way at once make every fetch find one.
         sources: of every edge, ``[num_edges]``, where the cache is to hold the nodes of highest degree; its nodes are
             held to degrees counted anew when the counters are asked for.
+        half: store float16; with ``home: disk`` the copy that is read where it lies.
 
     Raises:
-        ValueError: ``x`` is not a float32 matrix, the cache's scores are for another number of nodes, an unknown home,
-            or a cache beside ``home: device``, which holds all rows already.
+        TooLargeForHalf: a feature is beyond float16.
+        ValueError: ``x`` is not a float32 matrix, float16 on disk without a copy, the cache's scores are for another
+            number of nodes, an unknown home, or a cache beside ``home: device``, which holds all rows already.
     """
 
     def __init__(
@@ -51,16 +59,21 @@ class FeatureStore:
         cache: CachedNodes | None = None,
         spare: int = SPARE_BUFFERS,
         sources: np.ndarray | None = None,
+        half: HalfCopy | bool = False,
     ) -> None:
-        _check(x, home, cache)
+        _check(x, home, cache, half)
         self._device, self._sources = torch.device(device), sources
         self._num_nodes, self._columns = int(x.shape[0]), int(x.shape[1])
+        self._stored, self._copy = np.float16 if half else np.float32, half if isinstance(half, HalfCopy) else None
         self._buffers = RowBuffers(self._columns, spare)
+        self._half_buffers = RowBuffers(self._columns, spare, np.float16)
+        self._underflowed = 0 if self._copy is None else self._copy.underflowed
         on_device = home == "device" and self._device.type != "cpu"
-        self._whole: torch.Tensor | None = _to_device(x, self._device) if on_device else None
+        self._whole: torch.Tensor | None = self._on_device(x) if on_device else None
         self._memory = self._in_memory(x) if home != "disk" and self._whole is None else None
-        self._disk = DiskRows(x, fits=home != "disk" or x.nbytes <= available_memory())
-        self._slow = self._disk.rows if self._memory is None else read_only(self._memory.numpy(), np.float32)
+        on_disk = x if self._copy is None else self._copy.x
+        self._disk = DiskRows(on_disk, fits=home != "disk" or on_disk.nbytes <= available_memory())
+        self._slow = self._disk.rows if self._memory is None else read_only(self._memory.numpy(), self._stored)
         self._compile()  # before the clock of the filling starts
         started = time.perf_counter()
         self._fast, self._slot = self._filled(cache)
@@ -96,7 +109,7 @@ class FeatureStore:
         else:
             rows, hits = self._fetch_to_device(nodes)
         self._count(nodes, hits)
-        return rows
+        return self._in_float32(rows)
 
     def all(self) -> torch.Tensor:
         """All rows on the device, ``[num_nodes, features]``, shared by all callers: do not write to it.
@@ -110,7 +123,7 @@ class FeatureStore:
         there = self._whole if self._whole is not None else self._memory if self._device.type == "cpu" else None
         if there is not None:
             self._count(nodes, len(self._fast))
-        self._everything = self.fetch(nodes) if there is None else there
+        self._everything = self.fetch(nodes) if there is None else self._in_float32(there)
         return self._everything
 
     def counters(self) -> dict[str, Any]:
@@ -118,9 +131,11 @@ class FeatureStore:
 
         ``home`` is what the rows really lie in: ``disk`` for a memory map, ``host`` for this store's own memory,
         ``device`` for the device's, ``array`` for memory of the caller's; ``feature_device`` is where fetched rows go.
-        ``cache_nodes``, ``cache_bytes``, ``cache_ratio`` (of the nodes), ``feature_row_bytes``; ``cache_requests`` and
-        ``cache_hits`` (nodes of batches, each once a batch); ``fetched_bytes`` (moved from the slow home). On a disk
-        ``disk_reads``: ``row-by-row`` for a file that does not fit into memory, else ``read-ahead``.
+        ``feature_dtype`` is what they are stored in there, and with float16 ``features_underflowed`` the values other
+        than 0 that became 0; with a copy on disk ``half_copy_s``, what making that took. ``cache_nodes``,
+        ``cache_bytes``, ``cache_ratio`` (of the nodes), ``feature_row_bytes``; ``cache_requests`` and ``cache_hits``
+        (nodes of batches, each once a batch); ``fetched_bytes`` (moved from the slow home). On a disk ``disk_reads``:
+        ``row-by-row`` for a file that does not fit into memory, else ``read-ahead``.
 
         With a cache also: `cache_counters`, ``cache_fill_s``, those of `FetchCounts.found`, and with ``sources``
         ``cached_by_degree``: how many of the nodes that then must be cached are so.
@@ -128,10 +143,12 @@ class FeatureStore:
         with self._lock:
             requests, hits = self._requests, self._hits
             counted = {} if self._counts is None else self._counts.found()
-        cached, row_bytes = len(self._fast), self._columns * self._slow.itemsize
+        stored = self._slow.dtype if self._whole is None else self._whole.dtype
+        cached, row_bytes = len(self._fast), self._columns * stored.itemsize
         found = {
             "home": "device" if self._whole is not None else _place(self._slow),
             "feature_device": self._device.type,
+            "feature_dtype": str(stored).removeprefix("torch."),
             "feature_row_bytes": row_bytes,
             "cache_ratio": cached / self.num_nodes if self.num_nodes else 0.0,
             "cache_nodes": cached,
@@ -140,6 +157,10 @@ class FeatureStore:
             "cache_hits": hits,
             "fetched_bytes": 0 if self._whole is not None else (requests - hits) * row_bytes,
         }
+        if self._stored is np.float16:
+            found["features_underflowed"] = self._underflowed
+        if self._copy is not None:
+            found["half_copy_s"] = self._copy.seconds
         if found["home"] == "disk":
             found["disk_reads"] = "row-by-row" if self._disk.by_row else "read-ahead"
         if self._chosen_by is None:
@@ -167,10 +188,11 @@ class FeatureStore:
             return self._rows(nodes), 0
         rows = self._buffer(len(nodes))
         positions = np.empty(len(nodes), np.int64)
-        missing = positions[: gather_hits(self._fast.numpy(), self._slot, nodes, rows.numpy(), positions)]
+        out = bits(rows.numpy())
+        missing = positions[: gather_hits(bits(self._fast.numpy()), self._slot, nodes, out, positions)]
         if len(missing):
             self._disk.expect(nodes[missing])
-            gather_at(self._slow, nodes, missing, rows.numpy())
+            gather_at(bits(self._slow), nodes, missing, out)
         return rows, len(nodes) - len(missing)
 
     def _fetch_to_device(self, nodes: np.ndarray) -> tuple[torch.Tensor, int]:
@@ -182,7 +204,7 @@ class FeatureStore:
         moved = self._rows(nodes[miss]).to(self._device, non_blocking=True)
         if not len(hit):
             return moved, 0
-        out = torch.empty(len(nodes), self._columns, device=self._device)
+        out = torch.empty(len(nodes), self._columns, device=self._device, dtype=moved.dtype)
         out.index_copy_(0, torch.from_numpy(miss).to(self._device), moved)
         kept = self._fast.index_select(0, torch.from_numpy(slot[hit]).to(self._device))
         out.index_copy_(0, torch.from_numpy(hit).to(self._device), kept)
@@ -195,51 +217,89 @@ class FeatureStore:
     def _filled(self, cache: CachedNodes | None) -> tuple[torch.Tensor, np.ndarray]:
         """The fast home, ``[cache_nodes, features]``, and each node's place in it or -1, ``[num_nodes]``."""
         if cache is None:
-            return torch.empty(0, self._columns), np.empty(0, np.int32)
+            return _empty((0, self._columns), self._stored), np.empty(0, np.int32)
         slot = np.full(self.num_nodes, -1, dtype=np.int32)
         slot[cache.nodes] = np.arange(len(cache.nodes), dtype=np.int32)
-        rows = torch.from_numpy(np.empty((len(cache.nodes), self._columns), np.float32))
+        rows = _empty((len(cache.nodes), self._columns), self._stored)
         self._read(read_only(cache.nodes, np.int64), rows)
         return rows.to(self._device), slot
 
     def _rows(self, nodes: np.ndarray) -> torch.Tensor:
-        """Rows of the slow home, in memory."""
+        """Rows of the slow home, in memory, as they are stored."""
         rows = self._buffer(len(nodes))
         self._read(read_only(nodes, np.int64), rows)
         return rows
 
     def _read(self, nodes: np.ndarray, out: torch.Tensor) -> None:
         self._disk.expect(nodes)
-        gather(self._slow, nodes, out.numpy())
+        gather(bits(self._slow), nodes, bits(out.numpy()))
+
+    def _in_float32(self, rows: torch.Tensor) -> torch.Tensor:
+        """Rows as they are stored, where they are on the device, to float32. On the CPU not by torch, which would
+        compute on several threads for each thread of a loader."""
+        if rows.dtype == torch.float32 or self._device.type != "cpu":
+            return rows.float()
+        out = self._buffers.take(len(rows))
+        widen(bits(rows.numpy()), out.numpy())
+        return out
 
     def _compile(self) -> None:
-        none = read_only(np.empty(0, np.int64), np.int64)
-        rows = np.empty((0, self._columns), np.float32)
-        gather(self._slow, none, rows)
+        none, slow = read_only(np.empty(0, np.int64), np.int64), bits(self._slow)
+        rows = np.empty((0, self._columns), slow.dtype)
+        gather(slow, none, rows)
         gather_hits(rows, np.empty(0, np.int32), none, rows, np.empty(0, np.int64))
-        gather_at(self._slow, none, np.empty(0, np.int64), rows)
+        gather_at(slow, none, np.empty(0, np.int64), rows)
+        if self._stored is np.float16 and self._device.type == "cpu":
+            widen(rows, np.empty((0, self._columns), np.float32))
 
     def _in_memory(self, x: np.ndarray) -> torch.Tensor:
-        pinned = self._device.type == "cuda"
+        pinned, dtype = self._device.type == "cuda", _torch_dtype(self._stored)
         shape = x.shape
-        rows = torch.empty(shape, pin_memory=True) if pinned else torch.from_numpy(np.empty(shape, np.float32))
-        rows.numpy()[:] = x
+        rows = torch.empty(shape, dtype=dtype, pin_memory=True) if pinned else _empty(shape, self._stored)
+        if self._stored is np.float32:
+            rows.numpy()[:] = x
+            return rows
+        for first, half in self._halves(x):
+            rows.numpy()[first : first + len(half)] = half
         return rows
+
+    def _on_device(self, x: np.ndarray) -> torch.Tensor:
+        """A copy on the device, made in pieces: the whole is not in memory twice, nor ever in the host's."""
+        rows = torch.empty(x.shape, dtype=_torch_dtype(self._stored), device=self._device)
+        pieces = self._halves(x) if self._stored is np.float16 else _pieces(x)
+        for first, piece in pieces:
+            rows[first : first + len(piece)] = torch.from_numpy(piece)
+        return rows
+
+    def _halves(self, x: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """First row and rows of each piece in float16; what is lost to 0 is counted."""
+        first = 0
+        for half, lost in halves(x):
+            self._underflowed += lost
+            yield first, half
+            first += len(half)
 
     def _buffer(self, rows: int) -> torch.Tensor:
         """Rows to write to; pinned for CUDA, which copies them without waiting."""
         if self._device.type == "cuda":
-            return torch.empty(rows, self._columns, pin_memory=True)
-        return self._buffers.take(rows)
+            return torch.empty(rows, self._columns, dtype=_torch_dtype(self._stored), pin_memory=True)
+        return (self._half_buffers if self._stored is np.float16 else self._buffers).take(rows)
 
 
-def _to_device(x: np.ndarray, device: torch.device) -> torch.Tensor:
-    """A copy on the device, made in pieces: the whole is not in memory twice, nor ever in the host's."""
-    rows = torch.empty(x.shape, dtype=torch.float32, device=device)
+def _pieces(x: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """First row and a copy of the rows of each piece of 64 MB."""
     step = max(1, (64 * 2**20) // max(1, x.shape[1] * x.itemsize))
     for first in range(0, len(x), step):
-        rows[first : first + step] = torch.from_numpy(np.array(x[first : first + step]))
-    return rows
+        yield first, np.array(x[first : first + step])
+
+
+def _empty(shape: tuple[int, ...], dtype: type) -> torch.Tensor:
+    """Of any content, in numpy's memory, which the kernel gives in huge pages."""
+    return torch.from_numpy(np.empty(shape, dtype))
+
+
+def _torch_dtype(stored: type) -> torch.dtype:
+    return torch.float16 if stored is np.float16 else torch.float32
 
 
 def _place(rows: np.ndarray) -> str:
@@ -252,9 +312,11 @@ def _place(rows: np.ndarray) -> str:
     return "host" if isinstance(owner, torch.Tensor) else "array"
 
 
-def _check(x: np.ndarray, home: str, cache: CachedNodes | None) -> None:
+def _check(x: np.ndarray, home: str, cache: CachedNodes | None, half: HalfCopy | bool) -> None:
     if x.ndim != 2 or x.dtype != np.float32:
         raise ValueError(f"features must be a float32 matrix; got {x.dtype} of shape {x.shape}")
+    if isinstance(half, HalfCopy) != (home == "disk" and bool(half)):
+        raise ValueError("a float16 copy on disk is what home: disk reads, and no other home does")
     if home not in ("host", "disk", "device"):
         raise ValueError(f"home must be host, disk or device; got {home!r}")
     if cache is None:

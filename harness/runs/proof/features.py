@@ -14,6 +14,10 @@ def feature_faults(options: Options, counters: dict[str, Any]) -> Iterator[str]:
     asked = options.features
     on_cpu = counters["feature_device"] == "cpu"
     yield from equal("features.home", _home(asked, on_cpu), counters["feature_home"])
+    stored = "float16" if options.precision == "fp16-features" else "float32"
+    if counters["feature_dtype"] != stored:
+        found = counters["feature_dtype"]
+        yield f"precision is {options.precision}, which stores features in {stored}, but they were stored in {found}"
     if options.batching == "full" or asked.home == "device" or not asked.cached:
         yield from _no_cache(asked, counters)
         if asked.home == "device" and not on_cpu and counters["fetched_bytes"]:

@@ -1,0 +1,79 @@
+"""Features in float16: rounded to the nearest, lost values counted, large ones refused, and the copy made once."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.graphs import half_features
+from harness.graphs.half_features import TooLargeForHalf, half_copy, halves
+from harness.spec.errors import InputError
+
+
+@pytest.fixture
+def x(tmp_path: Path) -> np.ndarray:
+    rows = np.random.default_rng(0).standard_normal((300, 5)).astype(np.float32)
+    rows[3, :4] = 1e-8, -2e-8, 0.0, 1e-7  # the first two are nearer to 0 than to the smallest of float16, 6e-8
+    np.save(tmp_path / "x.npy", rows)
+    return np.load(tmp_path / "x.npy", mmap_mode="r")
+
+
+def test_pieces_make_up_the_whole(x, monkeypatch):
+    monkeypatch.setattr(half_features, "rows_per_chunk", lambda columns: 70)
+    made = list(halves(x))
+    assert [len(half) for half, _ in made] == [70, 70, 70, 70, 20]
+    assert np.array_equal(np.concatenate([half for half, _ in made]), np.asarray(x).astype(np.float16))
+    assert sum(lost for _, lost in made) == 2
+
+
+@pytest.mark.parametrize(("value", "fits"), [(65504.0, True), (65519.0, True), (65520.0, False), (-70000.0, False)])
+def test_the_largest_feature_is_named_where_one_does_not_fit(x, value, fits):
+    rows = np.array(x)
+    rows[1, 1], rows[250, 0] = value, 2.0
+    if fits:
+        assert next(halves(rows))[0][1, 1] == 65504
+        return
+    with pytest.raises(
+        TooLargeForHalf, match=f"the largest feature is {abs(value):.0f} and float16 holds at most 65504"
+    ):
+        list(halves(rows))
+    with pytest.raises(TooLargeForHalf, match="scale the features"):
+        half_copy(Path(x.filename).parent, rows)
+    assert {p.name for p in Path(x.filename).parent.iterdir()} <= {"x.npy", "x.float16.lock"}
+
+
+def test_the_copy_is_made_once_however_many_ask(x, tmp_path, monkeypatch):
+    made, write, gate = [], half_features._write, threading.Barrier(3)
+    monkeypatch.setattr(half_features, "_write", lambda *a: made.append(1) or write(*a))
+
+    def ask(_: int) -> half_features.HalfCopy:
+        gate.wait()
+        return half_copy(tmp_path, x)
+
+    with ThreadPoolExecutor(3) as pool:
+        copies = list(pool.map(ask, range(3)))
+    assert made == [1]
+    for copy in copies:
+        assert isinstance(copy.x, np.memmap)
+        assert np.array_equal(copy.x, np.asarray(x).astype(np.float16))
+        assert (copy.underflowed, copy.seconds) == (2, copies[0].seconds)
+        assert copy.seconds > 0
+
+
+def test_a_copy_that_was_cut_short_is_made_again(x, tmp_path):
+    (tmp_path / ".x.float16.npy.partial").write_bytes(b"half")
+    assert half_copy(tmp_path, x).x.shape == (300, 5)
+    assert not (tmp_path / ".x.float16.npy.partial").exists()
+
+
+def test_a_folder_that_may_not_be_written_is_named(x, tmp_path, monkeypatch):
+    def refused(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(tmp_path / "x.float16.npy"))
+
+    monkeypatch.setattr(half_features, "_write", refused)
+    with pytest.raises(InputError, match="HARNESS_CACHE"):
+        half_copy(tmp_path, x)
