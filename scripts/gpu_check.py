@@ -97,9 +97,12 @@ TOGGLES = (
     Toggle("bf16-linear", _with(precision="bf16-linear"), _dtype),
     Toggle("spmm", _with(aggregation="spmm"), _aggregation),
     Toggle("segment", _with(aggregation="segment"), _aggregation),
+    Toggle("dense", _with(aggregation="dense"), lambda c: f"{_aggregation(c)}, padding_share {c['padding_share']:.2f}"),
     Toggle("checkpointing", _with(checkpointing=True), lambda c: f"recomputations {c['checkpoint_recomputations']}"),
+    Toggle("retain-layer", _with(retain="layer"), lambda c: f"retained_bytes {c['retained_bytes']}"),
+    Toggle("deterministic", _with(deterministic=True), lambda c: f"deterministic {c['deterministic_algorithms']}"),
 )
-EXACT = ("cache-0.3", "disk", "spmm", "segment", "checkpointing")
+EXACT = ("cache-0.3", "disk", "spmm", "segment", "dense", "checkpointing", "retain-layer")
 
 
 def main() -> int:
