@@ -27,7 +27,7 @@ EXACT = [
 ]
 PARTS = [
     {"norm": "batch"},
-    {"norm": "layer", "residual": True},
+    {"norm": "layer", "residual": True, "input_dropout": 0.3},
     {"norm": "pair", "jumping": "cat"},
     {"norm": "batch", "residual": True, "jumping": "max"},
 ]

@@ -46,6 +46,7 @@ PAIRED: dict[str, tuple[Any, ...]] = {
     "model.residual": (False, True),
     "model.jumping": ("none", "cat", "max"),
     "model.dropout": (0.0, 0.5),
+    "model.input_dropout": (0.0, 0.4),
     "training.accumulate": (1, 3),
     "training.clip": (None, 0.5),
     "options.aggregation": AGGREGATIONS,
