@@ -1,8 +1,7 @@
 """Counter-based random numbers: a draw is a hash of what it is for, so it needs no state and no order.
 
-The hash is the finaliser of SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number
-generators"); a range is reached by multiply-shift (Lemire 2019, "Fast random integer generation in an
-interval"), whose bias is below range / 2**64.
+The hash is the finaliser of SplitMix64 (`harness.graphs.mixing`); a range is reached by multiply-shift (Lemire 2019,
+"Fast random integer generation in an interval"), whose bias is below range / 2**64.
 
 numba's cache of a compiled loop looks only at the loop's own file: whoever changes `mix` or `below` must also
 change `sampling/draws_uniform.py` and `sampling/draws_smallest.py`, or cached samplers keep the old hash.
@@ -13,10 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from harness.batches.compiled import compiled
+from harness.graphs.mixing import GOLDEN, mix
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: counters far apart after one step
-MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
-MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
+__all__ = ["GOLDEN", "NEIGHBOURS", "PART_ORDER", "SEED_ORDER", "below", "mix", "permutation", "stream_key"]
 
 # Purposes: the first word of a key, so that equal counters of different purposes are unrelated.
 NEIGHBOURS = 1
@@ -24,16 +22,8 @@ SEED_ORDER = 2
 PART_ORDER = 3
 
 _WORD = (1 << 64) - 1
-_S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+_S32 = np.uint64(32)
 _LOW32 = np.uint64(0xFFFFFFFF)
-
-
-@compiled
-def mix(z: np.uint64) -> np.uint64:
-    """SplitMix64's finaliser: a bijection of 64-bit words in which every input bit reaches every output bit."""
-    z = (z ^ (z >> _S30)) * MULTIPLIER_1
-    z = (z ^ (z >> _S27)) * MULTIPLIER_2
-    return z ^ (z >> _S31)
 
 
 @compiled

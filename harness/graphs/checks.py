@@ -126,29 +126,38 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def check_chunk(raw: RawGraph, first: int, rows: np.ndarray) -> None:
-    """Features are finite.
+def check_chunk(raw: RawGraph, first: int, rows: np.ndarray, missing_allowed: bool) -> None:
+    """Features are finite, or NaN where what is missing will be filled.
 
     Raises:
         InputError: NaN, infinite or beyond float32; the message has the row and column.
     """
     if rows.shape[1] and not np.isfinite(rows.sum(dtype=np.float64)):
-        bad = np.argwhere(~np.isfinite(rows))
+        bad = np.argwhere(np.isinf(rows) if missing_allowed else ~np.isfinite(rows))
         if len(bad):
             row, column = bad[0]
+            value = rows[row, column]
+            remedy = (
+                "missing values can be filled by their column's mean: transform: {missing: mean}"
+                if np.isnan(value)
+                else "clip large ones, and write NaN for what is missing"
+            )
             raise raw.fault(
                 "features",
-                f"feature {column} of node {first + row} is {rows[row, column]}; features must be finite in float32: "
-                "replace missing values (e.g. by the column's mean) and clip large ones",
+                f"feature {column} of node {first + row} is {value}; features must be finite in float32: {remedy}",
             )
 
 
-def check_size(raw: RawGraph) -> None:
-    """There are nodes, and features.
+def check_size(raw: RawGraph, columns_are_added: bool) -> None:
+    """There are nodes, and features, or columns from the edges in their place.
 
     Raises:
         InputError: there are none.
     """
-    if not raw.features.num_nodes or not raw.features.num_features:
+    if not raw.features.num_nodes or not (raw.features.num_features or columns_are_added):
         shape = (raw.features.num_nodes, raw.features.num_features)
-        raise raw.fault("features", f"features have shape {shape}; give at least one node and one feature")
+        raise raw.fault(
+            "features",
+            f"features have shape {shape}; give at least one node and one feature, "
+            "or make features from the edges: transform: {structural: [degree, random-walk]}",
+        )

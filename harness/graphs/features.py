@@ -45,6 +45,11 @@ def dense_rows(x: np.ndarray) -> FeatureRows:
     return FeatureRows(x.shape[0], x.shape[1], lambda first, last: x[first:last])
 
 
+def no_features(num_nodes: int) -> FeatureRows:
+    """Of a graph of edges and labels alone."""
+    return dense_rows(np.empty((num_nodes, 0), np.float32))
+
+
 def sparse_rows(x: scipy.sparse.csr_matrix) -> FeatureRows:
     """Features of a scipy CSR matrix, ``[num_nodes, num_features]``."""
     return FeatureRows(x.shape[0], x.shape[1], lambda first, last: x[first:last].toarray())

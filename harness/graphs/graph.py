@@ -11,7 +11,38 @@ import numpy as np
 from harness.plan.version import BUILDER_VERSION
 from harness.spec.options import Frozen
 
-__all__ = ["BUILDER_VERSION", "Graph", "GraphMeta"]
+__all__ = ["BUILDER_VERSION", "FeatureFacts", "Graph", "GraphMeta", "Projection", "Twins"]
+
+
+class Twins(Frozen):
+    """Nodes of different splits that look the same; rows of zeros are none."""
+
+    test_features: int  # test nodes with the features of a training node
+    test_features_and_neighbours: int  # and with its neighbours too
+    any_features: int  # nodes of any split with the features of a node in another
+    any_features_and_neighbours: int
+    distinct_share: float  # different rows over all rows of the split's nodes that are not zeros
+
+
+class Projection(Frozen):
+    """What principal components keep of the rows they were fitted on."""
+
+    components: int
+    explained_variance: float  # a share
+    components_for_85: int  # so many keep 85 % of the variance
+    at_least: bool = False  # `components_for_85` is a lower bound
+    method: Literal["exact", "randomised"]
+
+
+class FeatureFacts(Frozen):
+    """How `x` was made of what the source has."""
+
+    columns: int  # of the source, before any transform
+    filled: int = 0  # missing entries
+    projection: Projection | None = None
+    structural: list[str] = []  # the last columns of `x`, in order
+    walks: int | None = None  # random walks a node that return probabilities were counted on; None if exact, or none
+    twins: Twins | None = None  # None for a graph without features
 
 
 class GraphMeta(Frozen):
@@ -38,6 +69,7 @@ class GraphMeta(Frozen):
     max_in_degree: int
     split: Literal["public", "file", "random", "stratified", "ogb"]
     metric: Literal["acc", "rocauc"] | None = None  # what OGB's Evaluator measures on it; None for other sources
+    features: FeatureFacts | None = None  # None for a graph that was not prepared
     warnings: list[str] = []
     prepare_s: float = 0.0
 

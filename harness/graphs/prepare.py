@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 from harness.graphs.checks import check_edge_attr, check_edges, check_labels, check_size
 from harness.graphs.csr import build_csr, edge_numbers
 from harness.graphs.faults import data_fault
+from harness.graphs.feature_file import columns_to_write
 from harness.graphs.folders import clear_disk_messages, find_file
 from harness.graphs.graph import BUILDER_VERSION
 from harness.graphs.raw import RawGraph, SplitNodes
@@ -75,7 +76,7 @@ def _build(dataset: Dataset, spec_dir: Path, building: Path, say: Progress) -> N
     started = time.perf_counter()
     say(f"reading {dataset.source}")
     raw = read_source(dataset, spec_dir, say)
-    check_size(raw)
+    check_size(raw, columns_are_added=dataset.adds_columns)
     y, class_names, label_warnings = check_labels(raw)
     check_edges(raw)
     check_edge_attr(raw)
@@ -86,7 +87,8 @@ def _build(dataset: Dataset, spec_dir: Path, building: Path, say: Progress) -> N
     edge = None if raw.edge_rows is None else edge_numbers(raw.source, raw.target, len(y), undirected)
     edge_features = 0 if raw.edge_rows is None else raw.edge_rows.shape[1]
     edge_warnings = () if len(csr.indices) else ("there are no edges: every model is a plain network",)
-    _enough_space(building, graph_bytes(len(y), len(csr.indices), raw.features.num_features, edge_features))
+    columns = columns_to_write(raw.features.num_features, dataset.transform)
+    _enough_space(building, graph_bytes(len(y), len(csr.indices), columns, edge_features))
     say(f"writing {raw.features.num_features} features")
     meta = write_graph(
         building,

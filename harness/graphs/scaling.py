@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,7 +32,7 @@ def fit_scale(x: np.ndarray, train: np.ndarray, kind: Literal["standard", "minma
     """
     low, high = np.full(x.shape[1], np.inf), np.full(x.shape[1], -np.inf)
     total = np.zeros(x.shape[1])
-    for rows in _chunks(x, train):
+    for rows in chunks_of(x, train):
         low, high = np.minimum(low, rows.min(axis=0)), np.maximum(high, rows.max(axis=0))
         total += rows.sum(axis=0)
     constant = low == high
@@ -39,7 +40,7 @@ def fit_scale(x: np.ndarray, train: np.ndarray, kind: Literal["standard", "minma
         return Scale(low, np.where(constant, 1.0, high - low))
     mean = np.where(constant, low, total / len(train))
     squares = np.zeros(x.shape[1])
-    for rows in _chunks(x, train):
+    for rows in chunks_of(x, train):
         squares += np.square(rows - mean).sum(axis=0)
     return Scale(mean, np.where(constant, 1.0, np.sqrt(squares / len(train))))
 
@@ -71,7 +72,8 @@ def divide_rows(x: np.ndarray) -> None:
         x[first : first + step] = rows / np.where(total > 0.0, total, 1.0)
 
 
-def _chunks(x: np.ndarray, train: np.ndarray):
+def chunks_of(x: np.ndarray, nodes: np.ndarray) -> Iterator[np.ndarray]:
+    """The rows of some nodes, float64, chunk by chunk: what statistics are fitted on."""
     step = rows_per_chunk(2 * x.shape[1])
-    for first in range(0, len(train), step):
-        yield x[train[first : first + step]].astype(np.float64)
+    for first in range(0, len(nodes), step):
+        yield x[nodes[first : first + step]].astype(np.float64)

@@ -48,10 +48,10 @@ def write_graph(
         edge: which edge of the source each entry of the CSR is; None where edges have no attributes.
         kind: the split's kind.
         dataset: the spec's dataset section, kept for people to read.
-        transform: scaling of the features.
+        transform: what is done to the features.
         warnings: kept for the report.
     """
-    write_features(folder, raw, split.train, transform)
+    features = write_features(folder, raw, csr, split, transform)
     small = {"indptr": csr.indptr, "indices": csr.indices, "y": y}
     for name, array in (small | {"train": split.train, "val": split.val, "test": split.test}).items():
         with (folder / f"{name}.npy").open("wb") as file:
@@ -81,7 +81,8 @@ def write_graph(
         max_in_degree=facts.max_in_degree,
         split=kind,  # type: ignore[arg-type]
         metric=raw.metric,  # type: ignore[arg-type]
-        warnings=list(warnings),
+        features=features.facts,
+        warnings=[*warnings, *features.warnings],
     )
 
 

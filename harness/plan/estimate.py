@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.plan.model import Cell, Estimate, Plan, VariantPlan
-from harness.plan.sizes import Sizes, prepared_sizes
+from harness.plan.sizes import Sizes, prepared_sizes, prepared_warnings
 from harness.spec.option_paths import Settings
 from harness.spec.options import Options
 
@@ -192,7 +192,7 @@ def settings_of_cell(cell: Cell) -> Settings:
 
 
 def refined(plan: Plan, cache_dir: Path, device: str) -> Plan:
-    """The plan with estimates from the prepared graph, where there is one.
+    """The plan with estimates and warnings from the prepared graph, where there is one.
 
     The plan's files keep what the spec alone tells: they must not change when a graph has been prepared, or all
     jobs would run again.
@@ -200,7 +200,9 @@ def refined(plan: Plan, cache_dir: Path, device: str) -> Plan:
     sizes = prepared_sizes(cache_dir, plan.dataset.dataset_id)
     if sizes is None:
         return plan
-    return plan.model_copy(update={"cells": {n: _estimated(c, sizes, device) for n, c in plan.cells.items()}})
+    cells = {n: _estimated(c, sizes, device) for n, c in plan.cells.items()}
+    of_the_data = prepared_warnings(cache_dir, plan.dataset.dataset_id)
+    return plan.model_copy(update={"cells": cells, "warnings": [*of_the_data, *plan.warnings]})
 
 
 def refined_job(job: VariantPlan, cache_dir: Path, device: str) -> VariantPlan:

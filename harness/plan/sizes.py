@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,14 @@ def _train_share(dataset: Dataset) -> float | None:
 
 
 def known_sizes(dataset: Dataset) -> Sizes | None:
-    """Sizes from the section alone; None where only preparation can tell."""
+    """Sizes from the section alone, features as its transform leaves them; None where only preparation can tell."""
+    sizes = _source_sizes(dataset)
+    if sizes is None or dataset.transform is None:
+        return sizes
+    return replace(sizes, features=dataset.transform.columns_after(sizes.features))
+
+
+def _source_sizes(dataset: Dataset) -> Sizes | None:
     share = _train_share(dataset)
     if isinstance(dataset, Synthetic):
         edges = int(dataset.nodes * dataset.mean_degree)
@@ -97,10 +104,10 @@ def known_sizes(dataset: Dataset) -> Sizes | None:
 
 def prepared_sizes(cache_dir: Path, dataset_id: str) -> Sizes | None:
     """Sizes of a graph that is prepared already; None where it is not."""
-    path = Path(cache_dir) / "graphs" / dataset_id / "graph.json"
+    meta = _meta(cache_dir, dataset_id)
     try:
-        return sizes_of(json.loads(path.read_bytes()))
-    except (OSError, ValueError, KeyError):
+        return sizes_of(meta)
+    except KeyError:
         return None
 
 
@@ -117,3 +124,17 @@ def sizes_of(meta: Mapping[str, Any]) -> Sizes:
         classes=meta["num_classes"],
         train_nodes=meta["train_nodes"],
     )
+
+
+def prepared_warnings(cache_dir: Path, dataset_id: str) -> list[str]:
+    """What preparation found that a person should know of the data; nothing where the graph is not prepared."""
+    return list(_meta(cache_dir, dataset_id).get("warnings", []))
+
+
+def _meta(cache_dir: Path, dataset_id: str) -> dict[str, Any]:
+    """`graph.json` of a prepared graph; empty where there is none to be read."""
+    try:
+        meta = json.loads((Path(cache_dir) / "graphs" / dataset_id / "graph.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return meta if isinstance(meta, dict) else {}

@@ -246,4 +246,6 @@ def _data(graph: Graph) -> dict[str, Any]:
         "val_nodes": meta.val_nodes,
         "test_nodes": meta.test_nodes,
         "split": meta.split,
+        "features": None if meta.features is None else meta.features.model_dump(),
+        "warnings": meta.warnings,
     }

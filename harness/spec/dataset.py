@@ -47,8 +47,8 @@ class Transform(Frozen):
         tuple[Literal["degree", "pagerank", "clustering", "random-walk"], ...], Field(strict=False, max_length=4)
     ] = Field(
         (),
-        description="Columns added from the edges, standardised: logarithm of the degree, PageRank, clustering "
-        "coefficient, and return probabilities of random walks.",
+        description="Columns added from the edges, standardised (minmax where `scale` is): logarithms of in-degree and "
+        "PageRank, clustering coefficient, and return probabilities of random walks.",
     )
     walk_steps: int = Field(16, ge=1, le=256, description="Longest walk of `random-walk`, a column a step.")
     fit: Literal["train", "all"] = Field(
@@ -63,11 +63,27 @@ class Transform(Frozen):
             raise ValueError(f"`structural` names a column twice: {', '.join(self.structural)}")
         return self
 
+    @property
+    def leaks(self) -> bool:
+        """Something is fitted, and on validation and test nodes too. Dividing rows by their sum fits nothing."""
+        fits = self.missing == "mean" or self.scale in ("standard", "minmax") or self.pca is not None
+        return self.fit == "all" and (fits or bool(self.structural))
+
+    def columns_after(self, num_features: int) -> int:
+        """Columns that a table of so many has after it."""
+        added = sum(self.walk_steps if column == "random-walk" else 1 for column in self.structural)
+        return (num_features if self.pca is None else self.pca) + added
+
 
 class _Dataset(Frozen):
     undirected: bool = Field(False, description="Add the reverse of every edge. Default: messages go source to target.")
     transform: Transform | None = None
     split: Split | None = Field(None, description="Default: public where the data has one, else random 60/20/20.")
+
+    @property
+    def adds_columns(self) -> bool:
+        """Features are made from the edges, so the source need have none."""
+        return self.transform is not None and bool(self.transform.structural)
 
 
 class Builtin(_Dataset):
@@ -116,7 +132,7 @@ class Files(_Dataset):
         if self.path is not None and any(apart):
             raise ValueError("give `path` (one npz) or `edges`, `features` and `labels`, not both")
         needed = ["edges", "features", "labels"]
-        if self.transform is not None and self.transform.structural:
+        if self.adds_columns:
             needed.remove("features")
         missing = [k for k in needed if getattr(self, k) is None]
         if self.path is None and missing:

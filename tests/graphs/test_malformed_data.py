@@ -25,7 +25,11 @@ ARRAYS = [
     ("edge_index", np.zeros((2, 4)), ["float64", "whole numbers", "astype"]),
     ("edge_index", np.array([["a"], ["b"]]), ["<U1", "whole numbers"]),
     ("x", None, ["has no features", "add x"]),
-    ("x", np.where(np.eye(20, 5, k=-3, dtype=bool), np.nan, 1.0), ["feature 0 of node 3 is nan", "finite", "replace"]),
+    (
+        "x",
+        np.where(np.eye(20, 5, k=-3, dtype=bool), np.nan, 1.0),
+        ["feature 0 of node 3 is nan", "{missing: mean}"],
+    ),
     ("x", np.full((20, 5), np.inf), ["feature 0 of node 0 is inf"]),
     ("x", np.full((20, 5), 1e300), ["feature 0 of node 0", "float32"]),
     ("x", np.ones((19, 5)), ["20 labels for 19 rows"]),

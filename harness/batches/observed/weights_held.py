@@ -48,7 +48,7 @@ def pagerank_residual(rank: np.ndarray, graph: Graph, out_degree: np.ndarray, da
     """How far ranks are from solving PageRank's equation, summed over all nodes; 0 for its solution alone.
 
     Written apart from the power iteration: in the equation ``r = (1 - damping) / n + damping * (P r + dangling / n)``
-    (`harness.batches.sampling.neighbour_weights.pagerank`) the ranks are put in once.
+    (`harness.graphs.structural.pagerank`) the ranks are put in once.
     """
     n, ends = len(rank), np.asarray(graph.indptr)
     share = rank / np.maximum(out_degree, 1)

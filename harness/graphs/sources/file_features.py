@@ -46,7 +46,10 @@ def features_of(arrays: dict[str, np.ndarray], path: Path, key: str) -> FeatureR
     if missing:
         found = ", ".join(arrays) or "nothing"
         raise data_fault(
-            path, key, f"has no features: it holds {found}; add x [n, f], or x_indptr, x_indices and x_shape"
+            path,
+            key,
+            f"has no features: it holds {found}; add x [n, f], or x_indptr, x_indices and x_shape, or make features "
+            "of the edges: transform: {structural: [degree, random-walk]}",
         )
     shape = arrays["x_shape"]
     if shape.shape != (2,) or not np.issubdtype(shape.dtype, np.integer) or shape.min() < 0:

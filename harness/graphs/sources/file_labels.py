@@ -20,11 +20,12 @@ HEADERS = {"label", "labels", "class", "y", "target", "category"}
 Labels = tuple[np.ndarray, tuple[str, ...]]  # class of each node, class names or ()
 
 
-def read_labels(path: Path, key: str, num_nodes: int) -> Labels:
+def read_labels(path: Path, key: str, num_nodes: int | None = None) -> Labels:
     """Class of each node, ``[num_nodes]``, negative or NaN where unlabelled, and class names where labels are text.
 
     npy or npz: one entry a node. csv, tsv, parquet: one label a line, or columns node and label; nodes not named are
-    unlabelled, as are empty labels and -1. The first line may be a header.
+    unlabelled, as are empty labels and -1. The first line may be a header. Without features `num_nodes` is None: nodes
+    are then as many as labels, or end with the last node named.
 
     Raises:
         InputError: another file type, a damaged file, a node that does not exist or is named twice.
@@ -74,12 +75,12 @@ def class_names_of(arrays: dict[str, np.ndarray], path: Path, key: str) -> tuple
     return tuple(str(name) for name in names)
 
 
-def _text(path: Path, key: str, num_nodes: int) -> pd.DataFrame:
+def _text(path: Path, key: str, num_nodes: int | None) -> pd.DataFrame:
     """Rows without the header. A lone column has one if its first word says so, or if there is a row too many."""
     table = read_text_rows(path, key)
     first = str(table.iloc[0, 0]).strip()
     if table.shape[1] == 1:
-        header = first.lower() in HEADERS or len(table) == num_nodes + 1
+        header = first.lower() in HEADERS or (num_nodes is not None and len(table) == num_nodes + 1)
         names = ["label"]
     else:
         header = not first.removeprefix("-").isdigit()
@@ -88,13 +89,16 @@ def _text(path: Path, key: str, num_nodes: int) -> pd.DataFrame:
     return table.iloc[1:] if header else table
 
 
-def _by_node(table: pd.DataFrame, path: Path, key: str, num_nodes: int) -> np.ndarray:
+def _by_node(table: pd.DataFrame, path: Path, key: str, num_nodes: int | None) -> np.ndarray:
     columns = list(table.columns)
     node = next((c for c in ("node", "id", "node_id") if c in columns), columns[0])
     label = next((c for c in columns if str(c) in HEADERS), next(c for c in columns if c != node))
     rows = table[table.notna().any(axis=1)]  # an empty last line is no node
-    remedy = f"nodes are numbered 0 .. {num_nodes - 1}, in the order of the feature rows"
+    last = "n - 1" if num_nodes is None else str(num_nodes - 1)
+    remedy = f"nodes are numbered 0 .. {last}" + (", in the order of the feature rows" if num_nodes is not None else "")
     nodes = whole_number_column(rows, node, path, key, remedy)
+    if num_nodes is None:
+        num_nodes = int(nodes.max()) + 1 if len(nodes) else 0
     if len(nodes) and (nodes.min() < 0 or nodes.max() >= num_nodes):
         wrong = nodes.min() if nodes.min() < 0 else nodes.max()
         raise data_fault(path, key, f"names node {wrong}; {remedy}")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.graphs.faults import data_fault
-from harness.graphs.features import FeatureRows, dense_rows, sparse_rows
+from harness.graphs.features import FeatureRows, dense_rows, no_features, sparse_rows
 from harness.graphs.folders import is_disk_fault
 from harness.graphs.raw import RawGraph, SplitNodes
 from harness.graphs.sources.library_root import library_root
@@ -44,7 +44,8 @@ def read_pyg(dataset: Pyg, say: Callable[[str], None]) -> RawGraph:
         if "root" in arguments:
             arguments["root"] = str(root)
         say(f"reading torch_geometric.datasets.{class_name}({name!r})" if name else f"reading {class_name}")
-        data = _one_graph(_make(maker, arguments, root, dataset.name), dataset.name)
+        made = _make(maker, arguments, root, dataset.name)
+        data = _one_graph(made, dataset.name, featureless=dataset.adds_columns)
     splits, warnings = _public_splits(data, dataset.name)
     return RawGraph(
         name=dataset.name,
@@ -52,7 +53,7 @@ def read_pyg(dataset: Pyg, say: Callable[[str], None]) -> RawGraph:
         key=KEY,
         source=data.edge_index[0].numpy(),
         target=data.edge_index[1].numpy(),
-        features=_features(data.x),
+        features=_features(data.x) if data.x is not None else no_features(data.num_nodes),
         y=data.y.numpy(),
         splits=splits,
         warnings=warnings,
@@ -135,18 +136,23 @@ def _with_guarded_download(maker: Any) -> Any:
     return type(maker.__name__, (maker,), {"download": download, "__module__": maker.__module__})
 
 
-def _one_graph(made: Any, name: str) -> Any:
+def _one_graph(made: Any, name: str, featureless: bool) -> Any:
     from torch_geometric.data import Data
 
     data = made[0]
     if len(made) != 1 or not isinstance(data, Data):
         what = f"{len(made)} graphs" if len(made) != 1 else "a heterogeneous graph"
         raise data_fault(name, KEY, f"is {what}; only data sets of one homogeneous graph can be used")
-    missing = [
-        what for what, value in (("edges", data.edge_index), ("features", data.x), ("labels", data.y)) if value is None
-    ]
+    parts = {"edges": data.edge_index, "features": data.x, "labels": data.y}
+    missing = [what for what, value in parts.items() if value is None and not (featureless and what == "features")]
     if missing:
-        raise data_fault(name, KEY, f"has no {' and no '.join(missing)}; a node-classification data set needs them")
+        made_here = "; features can be made: transform: {structural: [degree, random-walk]}"
+        raise data_fault(
+            name,
+            KEY,
+            f"has no {' and no '.join(missing)}; a node-classification data set needs them"
+            + (made_here if missing == ["features"] else ""),
+        )
     return data
 
 
