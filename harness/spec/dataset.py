@@ -8,6 +8,8 @@ from pydantic import Field, model_validator
 
 from harness.spec.options import Frozen
 
+WALK_STEPS = 16
+
 
 class Split(Frozen):
     """Which nodes train, validate and test."""
@@ -32,16 +34,19 @@ class Split(Frozen):
 
 
 class Transform(Frozen):
-    """Changes to the features, in this order, fitted on training nodes so that nothing leaks."""
+    """Changes to the features, in this order, fitted on the training nodes so that nothing leaks."""
 
     missing: Literal["error", "mean"] = Field(
-        "error", description="Features that are NaN: an error, or filled with their column's mean."
+        "error", description="Features that are NaN: an error, or their column's mean over the nodes that have it."
     )
     scale: Literal["standard", "minmax", "row"] | None = Field(
         None, description="standard and minmax by column; row: each node's features sum to 1."
     )
     pca: int | None = Field(
-        None, ge=1, le=100_000, description="Project on so many principal components; a warning below 85 % of variance."
+        None,
+        ge=1,
+        le=100_000,
+        description="Project on so many principal components; a warning where they keep under 85 % of the variance.",
     )
     structural: Annotated[
         tuple[Literal["degree", "pagerank", "clustering", "random-walk"], ...], Field(strict=False, max_length=4)
@@ -50,7 +55,7 @@ class Transform(Frozen):
         description="Columns added from the edges, standardised (minmax where `scale` is): logarithms of in-degree and "
         "PageRank, clustering coefficient, and return probabilities of random walks.",
     )
-    walk_steps: int = Field(16, ge=1, le=256, description="Longest walk of `random-walk`, a column a step.")
+    walk_steps: int = Field(WALK_STEPS, ge=1, le=256, description="Longest walk of `random-walk`, a column a step.")
     fit: Literal["train", "all"] = Field(
         "train", description="`all` also fits on validation and test nodes: a leak, to measure what it is worth."
     )
@@ -61,6 +66,8 @@ class Transform(Frozen):
             raise ValueError("changes nothing; give scale, pca, structural or missing: mean, or leave it out")
         if len(set(self.structural)) < len(self.structural):
             raise ValueError(f"`structural` names a column twice: {', '.join(self.structural)}")
+        if self.walk_steps != WALK_STEPS and "random-walk" not in self.structural:
+            raise ValueError("`walk_steps` changes nothing without structural: [random-walk]")
         return self
 
     @property

@@ -12,7 +12,7 @@ import pytest
 from harness.plan.estimate import batches, cost, estimate, layer_shapes, memory_parts, refined
 from harness.plan.model import Plan
 from harness.plan.sizes import Sizes, known_sizes
-from harness.spec.dataset import Builtin, Files, Ogb, Pyg, Split, Synthetic
+from harness.spec.dataset import Builtin, Files, Ogb, Pyg, Split, Synthetic, Transform
 from harness.spec.option_paths import Settings, patched, settings_of, tree_of
 from harness.spec.options import Model, Options, Training
 
@@ -107,6 +107,21 @@ def test_published_sizes(dataset: Any, nodes: int, edges: int, train: int) -> No
     assert (sizes.nodes, sizes.edges, sizes.train_nodes) == (nodes, edges, train)
 
 
+@pytest.mark.parametrize(
+    ("transform", "features"),
+    [
+        ({"scale": "standard"}, 1_433),
+        ({"pca": 64}, 64),
+        ({"structural": ["degree", "clustering"]}, 1_435),
+        ({"pca": 64, "structural": ["random-walk", "pagerank"], "walk_steps": 20}, 85),
+    ],
+)
+def test_features_are_counted_as_the_transform_leaves_them(transform: dict[str, Any], features: int) -> None:
+    sizes = known_sizes(Pyg(source="pyg", name="Planetoid/Cora", transform=Transform(**transform)))
+    assert sizes is not None
+    assert sizes.features == features
+
+
 def test_sizes_of_the_graphs_at_hand(real_data: Path) -> None:
     import numpy as np
 
@@ -133,10 +148,11 @@ def test_sizes_of_own_files_are_unknown_until_prepared(plan_of: PlanOf, tmp_path
     folder = tmp_path / "graphs" / plan.dataset.dataset_id
     folder.mkdir(parents=True)
     meta = {"num_nodes": 2708, "num_edges": 10556, "num_features": 1433, "num_classes": 7, "train_nodes": 140}
-    (folder / "graph.json").write_text(json.dumps(meta))
+    (folder / "graph.json").write_text(json.dumps(meta | {"warnings": ["copies in the test set"]}))
     shown = refined(plan, tmp_path, "cpu")
     assert shown.cells["half"].estimate.memory_bytes is not None
     assert cost(shown) is not None
+    assert shown.warnings == ["copies in the test set", *plan.warnings]
 
 
 def test_a_custom_model_has_no_estimate() -> None:

@@ -165,6 +165,28 @@ def test_defaults_may_be_written_out(plan_of: PlanOf) -> None:
     assert short.dataset.dataset_id == long.dataset.dataset_id
 
 
+def test_every_key_of_a_transform_makes_another_data_set(plan_of: PlanOf) -> None:
+    def id_of(transform: str) -> str:
+        dataset = f"dataset: {{source: builtin, name: wordnet, subset: verb, transform: {transform}}}\n"
+        return plan_of(
+            f"version: 1\nname: s\n{dataset}model: {{conv: sage}}\nvariants: {{a: {{set: {{precision: fp16}}}}}}\n"
+        ).dataset.dataset_id
+
+    transforms = [
+        "null",
+        "{scale: row}",
+        "{scale: standard}",
+        "{scale: standard, fit: all}",
+        "{scale: standard, missing: mean}",
+        "{scale: standard, pca: 8}",
+        "{scale: standard, structural: [random-walk]}",
+        "{scale: standard, structural: [random-walk], walk_steps: 4}",
+        "{scale: standard, structural: [random-walk, degree]}",
+    ]
+    assert len({id_of(transform) for transform in transforms}) == len(transforms)
+    assert id_of("{scale: standard}") == id_of("{scale: standard, fit: train, missing: error, walk_steps: 16}")
+
+
 def test_the_source_of_a_model_enters(tmp_path: Path, plan_of: PlanOf) -> None:
     text = (
         "version: 1\nname: s\ndataset: {source: builtin, name: wordnet}\nmodel: {class: 'net:Net'}\n"

@@ -17,7 +17,7 @@ from harness.graphs.store import open_graph
 from harness.runs.execute import _no_step, assemble, execute
 from harness.runs.request import Diverged, Outcome, RunRequest, Unsupported
 from harness.runs.stages import NoClock
-from harness.spec.dataset import Pyg, Split, Synthetic
+from harness.spec.dataset import Pyg, Split, Synthetic, Transform
 from harness.spec.options import Model, Options, Training
 
 SPLIT = Split(kind="random", train=0.5, val=0.25)
@@ -66,6 +66,17 @@ def _run(graph: Path, options=None, reports=None, **changes) -> Outcome:
     outcome = execute(_request(graph, options, **changes), (reports if reports is not None else []).append)
     json.dumps(outcome.model_dump(mode="json"), allow_nan=False)
     return outcome
+
+
+def test_the_record_says_how_the_features_were_made(cache: Path, tmp_path: Path) -> None:
+    transform = Transform(pca=2, structural=("degree",))
+    section = Synthetic(source="synthetic", nodes=300, features=12, classes=3, split=SPLIT, transform=transform)
+    data = _run(prepare(section, "projected", tmp_path)).data
+    projection = data["features"]["projection"]
+    assert data["num_features"] == 3
+    assert (data["features"]["columns"], data["features"]["structural"]) == (12, ["degree"])
+    assert 0.0 < projection["explained_variance"] < 0.85
+    assert any(f"{100 * projection['explained_variance']:.1f} % of the variance" in line for line in data["warnings"])
 
 
 # --- quality -----------------------------------------------------------------------------------------------------
