@@ -33,7 +33,7 @@ DEVICE = os.environ.get("HARNESS_DEVICE") or ("cuda" if torch.cuda.is_available(
 
 CONVS = ("gcn", "sage", "gat", "gin")
 AGGREGATIONS = ("scatter", "spmm", "segment", "dense")
-PRECISIONS = ("fp32", "bf16", "fp16", "bf16-linear", "fp16-linear")
+PRECISIONS = ("fp32", "bf16", "fp16", "bf16-linear", "fp16-linear", "fp16-features")
 BATCHINGS = ("neighbor", "cluster", "full")
 CELLS = list(itertools.product(CONVS, AGGREGATIONS, PRECISIONS, BATCHINGS, (False, True)))
 
