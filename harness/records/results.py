@@ -22,6 +22,8 @@ class SeedRun(Frozen):
     epochs: int | None = Field(None, description="Epochs trained.")
     val_accuracy: list[float] = Field([], description="On the validation split at each evaluation, fractions.")
     memory_warnings: list[str] = Field([], description="As in the record.")
+    embedding_spread: float | None = Field(None, description="Of the last hidden layer; None where all rows are zero.")
+    over_smoothed: bool | None = Field(None, description="As in the record's counters; None where not looked at.")
     message: str = Field("", description="What a failed run said, in one line.")
 
 

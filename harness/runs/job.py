@@ -228,7 +228,7 @@ class _Job:
         )
 
     def _seed_run(self, record: Record) -> SeedRun:
-        metrics = record.metrics
+        metrics, over_smoothed = record.metrics, record.counters.get("over_smoothed")
         return SeedRun(
             seed=record.seed,
             run_id=record.run_id,
@@ -239,6 +239,9 @@ class _Job:
             epochs=None if metrics is None else metrics.epochs,
             val_accuracy=[] if metrics is None else metrics.val_accuracy,
             memory_warnings=[] if record.memory is None else record.memory.warnings,
+            # the last one is of the logits
+            embedding_spread=None if over_smoothed is None else record.counters["embedding_spread"][-2],
+            over_smoothed=over_smoothed,
             message=record.message,
         )
 

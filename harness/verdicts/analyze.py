@@ -23,6 +23,7 @@ from harness.verdicts.model import (
     TimeToReference,
     Verdicts,
 )
+from harness.verdicts.over_smoothing import over_smoothing_note
 from harness.verdicts.pairs import MOST, Quality, failed_runs, judge_quality
 from harness.verdicts.recommend import recommend
 from harness.verdicts.rule import Findings, verdict
@@ -123,7 +124,7 @@ def _compare(
         time_to_reference=_time_to_reference(comparison, plan, result, quality, speed),
         failed=_failed(result, timing),
         counters=timing.counters if timing is not None else {},
-        notes=_notes(comparison, quality, speed),
+        notes=_notes(comparison, quality, speed, result),
     )
 
 
@@ -255,8 +256,11 @@ def _failed_timing(timing: TimingResult | None) -> list[FailedRun]:
     ]
 
 
-def _notes(comparison: Comparison, quality: Quality | None, speed: Speed) -> list[str]:
+def _notes(comparison: Comparison, quality: Quality | None, speed: Speed, result: VariantResult | None) -> list[str]:
     notes = list(quality.notes) if quality is not None else []
+    smoothed = over_smoothing_note(result)
+    if smoothed is not None:
+        notes.append(smoothed)
     if comparison.goal == "memory" and speed.ratio is not None:
         unsettled = " by this sample, which does not settle it" if speed.state == "unknown" else ""
         notes.append(f"it trains {ratio_text(speed.ratio)} times as fast{unsettled}")
