@@ -70,6 +70,16 @@ def test_every_step_is_the_baselines(graph, conv, option, batching):
             assert torch.equal(found[name], value), name
 
 
+@pytest.mark.parametrize("batching", ["neighbor", "cluster"])
+@pytest.mark.parametrize("option", ["loader", "disk", "device", "cache-degree", "cache-presample-disk", "cache-all"])
+def test_features_in_half_are_the_same_wherever_they_lie(graph, option, batching):
+    half = {"precision": "fp16-features", **BATCHINGS[batching]}
+    wanted, found = trained(graph, "sage", half), trained(graph, "sage", {**half, **SAME[option]})
+    assert wanted.keys() == found.keys()
+    for name, value in wanted.items():
+        assert torch.equal(found[name], value), name
+
+
 def trained(graph: Path, conv: str, options: dict[str, Any]) -> dict[str, Tensor]:
     """Logits and gradients of each step of two epochs, and what the model has at their end."""
     request = RunRequest(
