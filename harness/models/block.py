@@ -31,6 +31,7 @@ class TorchBlock:
         device: where the tensors go.
         first_dst: source that destination 0 is.
         edge_weight: what each message is multiplied by, float32, ``[num_edges]``; None means 1.
+        edge_attr: attributes of each edge, float32, ``[num_edges, D]``; None where no model reads them.
     """
 
     def __init__(
@@ -44,7 +45,9 @@ class TorchBlock:
         device: torch.device,
         first_dst: int = 0,
         edge_weight: np.ndarray | None = None,
+        edge_attr: np.ndarray | None = None,
     ) -> None:
+        self._edge_attr = edge_attr
         self._indptr, self._indices, self._edge_weight = indptr, indices, edge_weight
         self._in_degree, self._src_degree, self._src_self_loops = in_degree, src_degree, src_self_loops
         self.num_src, self.num_dst, self.num_edges = num_src, len(indptr) - 1, len(indices)
@@ -55,6 +58,11 @@ class TorchBlock:
     def reweighted(self) -> bool:
         """Whether the sampler gave its edges weights."""
         return self._edge_weight is not None
+
+    @cached_property
+    def edge_attr(self) -> Tensor | None:
+        """Attributes of each edge, in the order of `plain`, float32, ``[num_edges, D]``; None where it carries none."""
+        return None if self._edge_attr is None else to_tensor(self._edge_attr, self.device)
 
     @cached_property
     def plain(self) -> Adjacency:
@@ -159,6 +167,7 @@ def to_torch(block: Block, device: torch.device) -> TorchBlock:
         block.src_self_loops,
         device,
         edge_weight=block.edge_weight,
+        edge_attr=block.edge_attr,
     )
 
 

@@ -8,12 +8,17 @@ from pathlib import Path
 from harness.models.errors import Unsupported
 from harness.models.network import Network
 from harness.models.own import OwnModel, construct
-from harness.plan.capabilities import model_cannot
+from harness.plan.capabilities import lacks_edge_attributes, model_cannot
 from harness.spec.options import Model, Options
 
 
 def build_model(
-    model: Model, in_channels: int, num_classes: int, options: Options, folders: Sequence[Path | str] = ()
+    model: Model,
+    in_channels: int,
+    num_classes: int,
+    options: Options,
+    folders: Sequence[Path | str] = (),
+    edge_features: int = 0,
 ) -> Network | OwnModel:
     """The network, on the CPU, in float32, initialised from torch's random state.
 
@@ -23,14 +28,15 @@ def build_model(
 
     Args:
         folders: where a module given by `class` is looked for first; the spec's folder.
+        edge_features: attributes of an edge, for mpnn; 0 where the data have none.
 
     Raises:
         Unsupported: the model cannot have these options; the message is the reason.
         ModelError: a module given by `class` is not found, or its constructor fails.
     """
-    reason = model_cannot(model, options)
+    reason = model_cannot(model, options) or lacks_edge_attributes(model, edge_features)
     if reason is not None:
         raise Unsupported(reason)
     if model.conv is not None:
-        return Network(model, in_channels, num_classes, options)
+        return Network(model, in_channels, num_classes, options, edge_features)
     return OwnModel(construct(model, in_channels, num_classes, folders), model, num_classes, options)

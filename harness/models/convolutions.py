@@ -15,6 +15,7 @@ from torch_geometric.nn import GATConv, GCNConv, GINConv, SAGEConv
 from harness.models.aggregation import Aggregation
 from harness.models.block import TorchBlock
 from harness.models.errors import Unsupported
+from harness.models.mpnn import Mpnn
 from harness.models.normalisation import normalisation
 
 Rows = tuple[Tensor, ...]  # tensors that have a row for each node
@@ -105,7 +106,15 @@ def _plus_bias(x: Tensor, bias: Tensor) -> Tensor:
 
 
 def convolution(
-    conv: str, in_channels: int, out_channels: int, *, heads: int, dropout: float, norm: str, last: bool
+    conv: str,
+    in_channels: int,
+    out_channels: int,
+    *,
+    heads: int,
+    dropout: float,
+    norm: str,
+    last: bool,
+    edge_features: int = 0,
 ) -> nn.Module:
     """The convolution that `model.conv` names.
 
@@ -122,4 +131,6 @@ def convolution(
     if conv == "gat":
         channels = out_channels if last else out_channels // heads
         return Gat(in_channels, channels, heads=heads, concat=not last, dropout=dropout)
+    if conv == "mpnn":
+        return Mpnn(in_channels, out_channels, edge_features)
     raise ValueError(f"no convolution {conv!r}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 
@@ -16,12 +16,14 @@ from harness.graphs.graph import Graph
 from harness.models.adjacency import to_tensor
 from harness.models.aggregation import Aggregation
 from harness.models.block import TorchBlock
+from harness.models.mpnn import Mpnn
 from harness.models.network import Layer, Network
 from harness.models.normalisation import PairNorm
 from harness.models.own import OwnModel
 
 ROWS_BYTES = 32 * 2**20  # what the widest tensor over one chunk's destinations may take; 128 MiB were no faster
 EDGES = 2**22  # in one chunk, unless one destination has more
+MESSAGES_BYTES = 32 * 2**20  # of a chunk's messages where each edge has one (mpnn), unless one destination has more
 LEAST_WIDTH = 512  # of the tensors that the rows of a chunk are planned for
 
 Watch = Callable[[Tensor], None]
@@ -79,11 +81,11 @@ class Inference:
         return logits
 
     def _layer(self, layer: Layer, x: Tensor) -> Tensor:
-        uncounted = Aggregation("spmm")
+        uncounted = Aggregation("segment" if isinstance(layer.conv, Mpnn) else "spmm")
         sources = layer.conv.send(x)
         together = isinstance(layer.norm, PairNorm)  # over all nodes: needs the convolution's whole output
         out = None
-        for chunk in self._chunks:
+        for chunk in self._chunks_for(layer):
             first, last = chunk.first_dst, chunk.first_dst + chunk.num_dst
             rows = layer.conv.receive(sources, tuple(s[first:last] for s in sources), chunk, uncounted)
             if not together:
@@ -103,26 +105,41 @@ class Inference:
         for piece, of_x in zip(pieces, x.split(sizes), strict=True):
             piece.copy_(layer.activate(piece, of_x))
 
+    def _chunks_for(self, layer: Layer) -> Iterable[TorchBlock]:
+        """Those that are kept, or, with a message for each edge, smaller ones that are not: those hold attributes."""
+        if not isinstance(layer.conv, Mpnn):
+            return self._chunks
+        return self._cut(max(1, MESSAGES_BYTES // (4 * layer.conv.out_channels)), self.graph.edge_attr)
+
     @cached_property
     def _chunks(self) -> list[TorchBlock]:
+        return list(self._cut(EDGES))
+
+    def _cut(self, most_edges: int, edge_attr: np.ndarray | None = None) -> Iterator[TorchBlock]:
+        """The whole graph in blocks of consecutive destinations, with at most so many edges unless one has more."""
         indptr, indices = np.asarray(self.graph.indptr), self.graph.indices
         degree = np.diff(indptr)
-        counted = self_loops(indptr, indices) if self.graph.meta.self_loops else None
-        loops = np.zeros_like(degree) if counted is None else counted
         most_rows = max(1, ROWS_BYTES // (4 * max(self.graph.num_features, LEAST_WIDTH)))
-        return [
-            TorchBlock(
+        for first, last in row_ranges(indptr, most_edges, most_rows):
+            held = slice(indptr[first], indptr[last])
+            yield TorchBlock(
                 indptr[first : last + 1] - indptr[first],
-                indices[indptr[first] : indptr[last]],
+                indices[held],
                 self.graph.num_nodes,
                 degree[first:last],
                 degree,
-                loops,
+                self._self_loops,
                 self.device,
                 first_dst=first,
+                edge_attr=None if edge_attr is None else edge_attr[held],
             )
-            for first, last in row_ranges(indptr, EDGES, most_rows)
-        ]
+
+    @cached_property
+    def _self_loops(self) -> np.ndarray:
+        """Of every node, int64."""
+        indptr, indices = self.graph.indptr, self.graph.indices
+        counted = self_loops(indptr, indices) if self.graph.meta.self_loops else None
+        return np.zeros(self.graph.num_nodes, np.int64) if counted is None else counted
 
     @cached_property
     def _edge_index(self) -> Tensor:

@@ -72,7 +72,7 @@ class Layer(nn.Module):
 
 
 class Network(nn.Module):
-    """gcn, sage, gat or gin with the options' aggregation, precision, checkpointing and `retain`.
+    """gcn, sage, gat, gin or mpnn with the options' aggregation, precision, checkpointing and `retain`.
 
     With jumping knowledge every convolution has the hidden width and is followed by normalisation, ReLU and dropout,
     the last one too, and `Jumping` makes logits of their outputs. Of hop-wise blocks it needs the last one's
@@ -82,8 +82,11 @@ class Network(nn.Module):
     pass needs first, so dropping them saves nothing (a network of one layer drops them all the same).
     """
 
-    def __init__(self, model: Model, in_channels: int, num_classes: int, options: Options) -> None:
+    def __init__(
+        self, model: Model, in_channels: int, num_classes: int, options: Options, edge_features: int = 0
+    ) -> None:
         super().__init__()
+        self._edge_features = edge_features
         self.model, self.in_channels, self.num_classes, self.options = model, in_channels, num_classes, options
         jumps = model.jumping != "none"
         widths = [in_channels, *[model.hidden] * (model.layers - 1), model.hidden if jumps else num_classes]
@@ -109,6 +112,7 @@ class Network(nn.Module):
             dropout=model.dropout,
             norm=model.norm,
             last=last,
+            edge_features=self._edge_features,
         )
         norm = None if last else normalisation(model.norm, out_channels)
         shortcut = _shortcut(in_channels, out_channels) if model.residual and not last else None
@@ -149,6 +153,11 @@ class Network(nn.Module):
                 self._retained.hold(x)
         return x if self.jumping is None else self.jumping(outputs)
 
+    @property
+    def reads_edges(self) -> bool:
+        """Whether the blocks must carry the attributes of their edges."""
+        return self.model.conv == "mpnn"
+
     def release(self) -> None:
         """What was held for `retain: layer` is no longer: called at the end of each step."""
         self._retained.release()
@@ -162,8 +171,9 @@ class Network(nn.Module):
 
         `aggregation_calls` counts second computations too; `aggregation_dtype` is, layer by layer, that of the messages
         last summed, `linear_dtype` those of the linear layers' outputs; of the `nonfinite_checked` sums in half
-        precision, `nonfinite_aggregations` had an overflow; `padding_share` is that of empty slots in padded rows. See
-        `PartsCalled` and `Retained` for the others.
+        precision, `nonfinite_aggregations` had an overflow; `padding_share` is that of empty slots in padded rows;
+        `edge_features_read` (mpnn only) how many attributes of an edge each layer read. See `PartsCalled` and
+        `Retained` for the others.
         """
         each = [layer.aggregation for layer in self.layers]
         return {
@@ -176,6 +186,7 @@ class Network(nn.Module):
             "nonfinite_checked": sum(a.checked for a in each),
             "checkpoint_recomputations": self._recomputations,
             **self.input_dropout.counters(),
+            **({"edge_features_read": [layer.conv.read for layer in self.layers]} if self.reads_edges else {}),
             **self._parts.counters(),
             **self._retained.counters(),
         }

@@ -49,12 +49,13 @@ def parity_models(
     variant: Options,
     seed: int = 0,
     folders: Sequence[Path | str] = (),
+    edge_features: int = 0,
 ) -> tuple[nn.Module, nn.Module]:
     """Both models in float32 with the same weights, drawn from the seed; the random state stays as it was."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        first = build_model(model, in_channels, num_classes, _in_float32(reference), folders)
-        second = build_model(model, in_channels, num_classes, _in_float32(variant), folders)
+        first = build_model(model, in_channels, num_classes, _in_float32(reference), folders, edge_features)
+        second = build_model(model, in_channels, num_classes, _in_float32(variant), folders, edge_features)
     second.load_state_dict(first.state_dict())
     return first, second
 

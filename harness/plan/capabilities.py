@@ -18,6 +18,7 @@ __all__ = [
     "NoEffect",
     "Rule",
     "cannot_run",
+    "lacks_edge_attributes",
     "model_cannot",
     "probe",
     "without_effect",
@@ -32,11 +33,13 @@ class Candidate:
         settings: its full set of options.
         device: cpu or cuda.
         changed: dotted paths whose change it is meant to measure; empty for a reference.
+        edge_features: attributes of an edge of the data set; None where only preparation can tell.
     """
 
     settings: Settings
     device: str
     changed: tuple[str, ...] = ()
+    edge_features: int | None = None
 
 
 @dataclass(frozen=True)
@@ -232,6 +235,19 @@ def model_cannot(model: Model, options: Options) -> str | None:
     return f"{', '.join(out_of_reach)} cannot reach inside a model given by class ({model.class_path})"
 
 
+def lacks_edge_attributes(model: Model, edge_features: int | None) -> str | None:
+    """Why a model cannot read this data set; None where it can, or where it is not known yet."""
+    if model.conv == "mpnn" and edge_features == 0:
+        return (
+            "mpnn reads attributes of edges, and this data set has none; docs/adding-a-dataset.md says how to give them"
+        )
+    return None
+
+
+def _edge_attributes(c: Candidate, machine: Machine) -> str | None:
+    return lacks_edge_attributes(c.settings.model, c.edge_features)
+
+
 def _model(c: Candidate, machine: Machine) -> str | None:
     return model_cannot(c.settings.model, c.settings.options)
 
@@ -265,6 +281,7 @@ RULES: tuple[Rule, ...] = (
     Rule("the device as a home of its own on the CPU", _device_is_host),
     Rule("partitioners without their library", _partition_method),
     Rule("spmm for gat; inside a model given by class", _model),
+    Rule("attributes of edges where there are none", _edge_attributes),
     Rule("features on disk for the full graph", _full_from_disk),
     Rule("half precision that torch cannot do", _half_precision),
     Rule("a toggle that does nothing", _changes_nothing),

@@ -10,8 +10,9 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.plan.capabilities import lacks_edge_attributes
 from harness.plan.model import Cell, Estimate, Plan, VariantPlan
-from harness.plan.sizes import Sizes, prepared_sizes, prepared_warnings
+from harness.plan.sizes import Sizes, prepared_edge_features, prepared_sizes, prepared_warnings
 from harness.spec.option_paths import Settings
 from harness.spec.options import Options
 
@@ -201,8 +202,11 @@ def refined(plan: Plan, cache_dir: Path, device: str) -> Plan:
     if sizes is None:
         return plan
     cells = {n: _estimated(c, sizes, device) for n, c in plan.cells.items()}
-    of_the_data = prepared_warnings(cache_dir, plan.dataset.dataset_id)
-    return plan.model_copy(update={"cells": cells, "warnings": [*of_the_data, *plan.warnings]})
+    identity = cache_dir, plan.dataset.dataset_id
+    edge_features = prepared_edge_features(*identity)
+    lacking = {name: lacks_edge_attributes(cell.model, edge_features) for name, cell in cells.items()}
+    unfit = [f"{name} will end unsupported: {reason}" for name, reason in lacking.items() if reason is not None]
+    return plan.model_copy(update={"cells": cells, "warnings": [*prepared_warnings(*identity), *plan.warnings, *unfit]})
 
 
 def refined_job(job: VariantPlan, cache_dir: Path, device: str) -> VariantPlan:

@@ -16,7 +16,7 @@ from harness.plan.estimate import estimate
 from harness.plan.ids import canonical, cell_id, dataset_id, dataset_section
 from harness.plan.machine import Machine, usable_cpus
 from harness.plan.model import BASELINE, Cell, Comparison, DatasetPlan, Plan, Skipped
-from harness.plan.sizes import Sizes, known_sizes
+from harness.plan.sizes import Sizes, known_edge_features, known_sizes
 from harness.plan.version import BUILDER_VERSION, versions_of
 from harness.spec.dataset import Ogb
 from harness.spec.errors import InputError, Problem
@@ -51,7 +51,11 @@ class _Context:
     leaves: dict[str, Any]  # the baseline, flat
     dataset: dict[str, Any]
     sizes: Sizes | None
+    edge_features: int | None  # attributes of an edge; None where only preparation can tell
     sources: dict[str, str]  # class path, or file of weights, to SHA-256 of its content
+
+    def candidate(self, settings: Settings, changed: tuple[str, ...] = ()) -> Candidate:
+        return Candidate(settings, self.device, changed, self.edge_features)
 
     def problem(self, message: str, *keys: str) -> InputError:
         line, column = position(self.spec_path, *keys)
@@ -143,6 +147,7 @@ def _context(spec: Spec, spec_path: Path, machine: Machine) -> _Context:
         leaves=flat(sections),
         dataset=dataset_section(spec.dataset),
         sizes=known_sizes(spec.dataset),
+        edge_features=known_edge_features(spec.dataset, spec_path.parent),
         sources={},
     )
 
@@ -164,7 +169,7 @@ def _refuse_what_the_spec_needs(context: _Context, layout: Layout) -> None:
         raise context.problem("ogb: the package is not installed; install it: pip install ogb", "dataset", "source")
     settings, _ = _settings(context, layout.reference, layout.reference_patch)
     contradictions = check_settings(settings, layout.reference_patch or None)
-    reason = contradictions[0][1] if contradictions else cannot_run(Candidate(settings, context.device), machine)
+    reason = contradictions[0][1] if contradictions else cannot_run(context.candidate(settings), machine)
     if reason is not None:
         joined = " (all variants at once)" if layout.reference != BASELINE else ""
         key = "baseline" if layout.reference == BASELINE else "variants"
@@ -233,7 +238,7 @@ def _planned_cell(context: _Context, planned: Planned, reference: Cell) -> Cell 
     contradictions = check_settings(settings, planned.patch)
     claimed = tuple(path for path in planned.claimed if path in differing)
     reason = contradictions[0][1] if contradictions else None
-    reason = reason or cannot_run(Candidate(settings, context.device, claimed), context.machine)
+    reason = reason or cannot_run(context.candidate(settings, claimed), context.machine)
     reason = reason or _leaves_nothing_out(planned, settings, reference)
     if reason is not None:
         return Skipped(variant=planned.name, reason=reason, patch=planned.patch)

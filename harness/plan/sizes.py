@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.spec.dataset import Builtin, Dataset, Ogb, Pyg, Synthetic
+from harness.spec.dataset import Builtin, Dataset, Files, Ogb, Pyg, Synthetic
+from harness.spec.places import find_file
 
 
 @dataclass(frozen=True)
@@ -126,9 +128,38 @@ def sizes_of(meta: Mapping[str, Any]) -> Sizes:
     )
 
 
+def known_edge_features(dataset: Dataset, spec_dir: Path) -> int | None:
+    """Attributes of an edge, from the section and the names of the arrays in a person's npz; None where only
+    preparation can tell how many there are, or whether there are any."""
+    if isinstance(dataset, Synthetic):
+        return dataset.edge_features
+    if isinstance(dataset, Files):
+        has_some = dataset.edge_features is not None if dataset.path is None else _in_npz(dataset.path, spec_dir)
+        return 0 if has_some is False else None
+    known = isinstance(dataset, Builtin) or dataset.name in _PYG or dataset.name in _OGB
+    return 0 if known else None  # none of these tables' graphs has any
+
+
+def _in_npz(name: str, spec_dir: Path) -> bool | None:
+    """Whether an npz holds `edge_attr`; None where it cannot be read: preparation says why."""
+    path = find_file(name, spec_dir)
+    if path is None:
+        return None
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return "edge_attr.npy" in archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return None
+
+
 def prepared_warnings(cache_dir: Path, dataset_id: str) -> list[str]:
     """What preparation found that a person should know of the data; nothing where the graph is not prepared."""
     return list(_meta(cache_dir, dataset_id).get("warnings", []))
+
+
+def prepared_edge_features(cache_dir: Path, dataset_id: str) -> int | None:
+    """Attributes of an edge of a graph that is prepared already; None where it is not."""
+    return _meta(cache_dir, dataset_id).get("edge_features")
 
 
 def _meta(cache_dir: Path, dataset_id: str) -> dict[str, Any]:

@@ -131,6 +131,7 @@ class Assembled:
             _renamed(self.batches.counters(), {"method": "sampling_method"}),
             _renamed(self.store.counters(), {"home": "feature_home"}),
             self.model.counters(),
+            self.batches.edge_counters(),
             self.trainer.counters(),
             self.batches.preprocess_s,
             {"num_nodes": self.graph.num_nodes},
@@ -173,7 +174,8 @@ def assemble(
     if model is None:
         seed_everything(request.seed, "weights")
         folders = [Path(request.spec_dir)]
-        model = build_model(request.model, graph.num_features, graph.num_classes, options, folders)
+        sizes = graph.num_features, graph.num_classes
+        model = build_model(request.model, *sizes, options, folders, graph.meta.edge_features)
     model = model.to(device)
     feed = _WholeFeatures(features) if options.batching == "full" else features
     labels = np.array(graph.y)
@@ -185,7 +187,10 @@ def batches_and_features(request: RunRequest, graph: Graph, device: torch.device
     """What feeds the model, by the request's options and seed."""
     options = request.options
     layers, folder = request.model.layers, Path(request.spec_dir)
-    batches = batches_of(graph, options, request.training, layers, request.seed, spec_dir=folder, device=device)
+    reads_edges = request.model.conv == "mpnn"
+    batches = batches_of(
+        graph, options, request.training, layers, request.seed, spec_dir=folder, device=device, with_edges=reads_edges
+    )
     try:
         return batches, store_of(graph, options, batches, _epochs(request), device)
     except (NothingCached, TooLargeForHalf) as error:

@@ -59,6 +59,7 @@ def run_parity(reference: RunRequest, variant: RunRequest, report: Callable[[str
             variant.options,
             derived_seed(variant.seed, "weights"),
             [Path(variant.spec_dir)],
+            graph.meta.edge_features,
         )
         pairs = zip((reference, variant), models, strict=True)
         runs = [assemble(request, graph, device, model) for request, model in pairs]

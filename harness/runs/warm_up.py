@@ -15,6 +15,7 @@ from harness.batches.adjacency import self_loops
 from harness.batches.clusters import ClusterBatches
 from harness.batches.features.cache_policy import by_presampling, highest
 from harness.batches.features.store import FeatureStore
+from harness.batches.observed.edges import recount_edges
 from harness.batches.sampling.choose import neighbor_batches
 from harness.graphs.graph import Graph, GraphMeta
 from harness.models.build import build_model
@@ -37,12 +38,14 @@ def warm_up() -> None:
             sampling = Sampling(method=method, fanout=(2, 1), weights="pagerank", reweight=weigh)
             batches = neighbor_batches(graph, sampling, _NODES, 0, Path(), torch.device("cpu"))
             batches.batch(1, 0)
-    ClusterBatches(graph, np.zeros(_NODES, np.int64), {}, per_batch=1, layers=2, seed=0).batch(1, 0)
+    joined = ClusterBatches(graph, np.zeros(_NODES, np.int64), {}, per_batch=1, layers=2, seed=0, with_edges=True)
+    recount_edges(graph, joined.batch(1, 0))
     cache = highest(by_presampling(batches.replay, 1, _NODES), 2)
     for half in (False, True):
         FeatureStore(graph.x, home="host", device=torch.device("cpu"), cache=cache, half=half).fetch(nodes)
-    for conv in ("gcn", "sage", "gat", "gin"):
-        build_model(Model(conv=conv, hidden=2, layers=2), graph.num_features, graph.num_classes, Options())
+    for conv in get_args(get_args(Model.model_fields["conv"].annotation)[0]):
+        model = Model(conv=conv, hidden=2, layers=2)
+        build_model(model, graph.num_features, graph.num_classes, Options(), edge_features=graph.meta.edge_features)
 
 
 def _ring() -> Graph:
@@ -55,6 +58,7 @@ def _ring() -> Graph:
         num_nodes=_NODES,
         num_edges=_NODES,
         num_features=2,
+        edge_features=1,
         num_classes=2,
         class_names=["0", "1"],
         train_nodes=_NODES,
@@ -77,4 +81,5 @@ def _ring() -> Graph:
         train=nodes,
         val=nothing,
         test=nothing,
+        edge_attr=np.ones((_NODES, 1), np.float32),
     )

@@ -11,9 +11,10 @@ import pytest
 import torch
 
 from harness.batches.batch import Block
+from harness.batches.edges import BatchEdges, EdgeTable
 from harness.graphs.graph import Graph, GraphMeta
 
-CLASSES = 4
+CLASSES, EDGE_FEATURES = 4, 3
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Made:
     indices: np.ndarray
     x: np.ndarray
     y: np.ndarray
+    edge_attr: np.ndarray
 
     @property
     def num_nodes(self) -> int:
@@ -49,6 +51,7 @@ class Made:
             num_nodes=self.num_nodes,
             num_edges=len(self.indices),
             num_features=self.x.shape[1],
+            edge_features=self.edge_attr.shape[1],
             num_classes=CLASSES,
             class_names=[str(c) for c in range(CLASSES)],
             train_nodes=len(split[0]),
@@ -61,7 +64,11 @@ class Made:
             max_in_degree=int(np.diff(self.indptr).max()),
             split="random",
         )
-        return Graph(folder, meta, self.indptr, self.indices.astype(np.int32), self.x, self.y, *split)
+        return Graph(folder, meta, self.indptr, self.indices.astype(np.int32), self.x, self.y, *split, self.edge_attr)
+
+    def edges(self, ids: np.ndarray) -> BatchEdges:
+        """Of a batch that holds these."""
+        return BatchEdges(EdgeTable(self.edge_attr), ids)
 
 
 def make(source: np.ndarray, target: np.ndarray, num_nodes: int, features: int = 12, seed: int = 0) -> Made:
@@ -69,7 +76,8 @@ def make(source: np.ndarray, target: np.ndarray, num_nodes: int, features: int =
     indptr = np.concatenate([[0], np.cumsum(np.bincount(target, minlength=num_nodes))])
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(num_nodes, features)).astype(np.float32)
-    return Made(indptr, source[order].astype(np.int64), x, rng.integers(0, CLASSES, num_nodes))
+    y, edge_attr = rng.integers(0, CLASSES, num_nodes), rng.normal(size=(len(source), EDGE_FEATURES))
+    return Made(indptr, source[order].astype(np.int64), x, y, edge_attr.astype(np.float32))
 
 
 def awkward(undirected: bool = False, seed: int = 0) -> Made:
@@ -86,7 +94,8 @@ def awkward(undirected: bool = False, seed: int = 0) -> Made:
 
 def full_blocks(graph: Made, layers: int) -> tuple[Block, ...]:
     degree = np.diff(graph.indptr)
-    block = Block(graph.indptr, graph.indices, graph.num_nodes, degree, degree, graph.self_loops)
+    edges = graph.edges(np.arange(len(graph.indices)))
+    block = Block(graph.indptr, graph.indices, graph.num_nodes, degree, degree, graph.self_loops, edges=edges)
     return (block,) * layers
 
 
@@ -94,11 +103,13 @@ def cluster_blocks(graph: Made, layers: int, nodes: np.ndarray) -> tuple[Block, 
     """The edges among these nodes, the same block for each layer."""
     place = np.full(graph.num_nodes, -1)
     place[nodes] = np.arange(len(nodes))
-    rows = [place[graph.indices[graph.indptr[v] : graph.indptr[v + 1]]] for v in nodes]
-    rows = [row[row >= 0] for row in rows]
+    all_edges = [np.arange(graph.indptr[v], graph.indptr[v + 1]) for v in nodes]
+    held = [row[place[graph.indices[row]] >= 0] for row in all_edges]
+    edges = np.concatenate(held)
     degree = np.diff(graph.indptr)[nodes]
-    indptr = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
-    return (Block(indptr, np.concatenate(rows), len(nodes), degree, degree, graph.self_loops[nodes]),) * layers
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in held])])
+    sizes = (len(nodes), degree, degree, graph.self_loops[nodes])
+    return (Block(indptr, place[graph.indices[edges]], *sizes, edges=graph.edges(edges)),) * layers
 
 
 def neighbor_blocks(
@@ -109,21 +120,21 @@ def neighbor_blocks(
     nodes, drawn, known = list(seeds), [], [len(seeds)]
     for count in fanout:
         for v in nodes[len(drawn) :]:
-            row = graph.indices[graph.indptr[v] : graph.indptr[v + 1]]
+            row = np.arange(graph.indptr[v], graph.indptr[v + 1])
             keep = np.arange(len(row)) if count < 0 else rng.permutation(len(row))[:count]
             drawn.append(row[np.sort(keep)])
-        for u in np.concatenate(drawn).tolist():
+        for u in graph.indices[np.concatenate(drawn)].tolist():
             if u not in nodes:
                 nodes.append(u)
         known.append(len(nodes))
     place = {v: i for i, v in enumerate(nodes)}
     everyone = np.array(nodes)
     degree, loops = np.diff(graph.indptr)[everyone], graph.self_loops[everyone]
-    blocks = []
+    blocks, edges = [], graph.edges(np.concatenate(drawn))
     for dst, src in zip(known[-2::-1], known[:0:-1], strict=True):
         indptr = np.concatenate([[0], np.cumsum([len(r) for r in drawn[:dst]])])
-        indices = np.array([place[u] for row in drawn[:dst] for u in row], dtype=np.int64)
-        blocks.append(Block(indptr, indices, src, degree[:dst], degree[:src], loops[:src]))
+        indices = np.array([place[graph.indices[e]] for row in drawn[:dst] for e in row], dtype=np.int64)
+        blocks.append(Block(indptr, indices, src, degree[:dst], degree[:src], loops[:src], edges=edges))
     return everyone, tuple(blocks)
 
 

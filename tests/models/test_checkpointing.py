@@ -14,14 +14,14 @@ from harness.models.checkpointing import checkpointed
 from harness.models.normalisation import BatchNorm
 from harness.spec.options import Model, Options
 
-CONVS = ["gcn", "sage", "gat", "gin"]
+CONVS = ["gcn", "sage", "gat", "gin", "mpnn"]
 
 
 def pair(conv, norm="batch", layers=3, precision="fp32", dropout=0.5):
     torch.manual_seed(0)
     model = Model(conv=conv, layers=layers, hidden=8, heads=2, dropout=dropout, norm=norm)
-    plain = build_model(model, 12, 4, Options(precision=precision))
-    recomputing = build_model(model, 12, 4, Options(precision=precision, checkpointing=True))
+    plain = build_model(model, 12, 4, Options(precision=precision), edge_features=3)
+    recomputing = build_model(model, 12, 4, Options(precision=precision, checkpointing=True), edge_features=3)
     recomputing.load_state_dict(copy.deepcopy(plain.state_dict()))
     return plain, recomputing
 

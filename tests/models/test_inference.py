@@ -11,13 +11,13 @@ from harness.models.build import build_model
 from harness.models.inference import Inference
 from harness.spec.options import Model, Options
 
-CONVS = ["gcn", "sage", "gat", "gin"]
+CONVS = ["gcn", "sage", "gat", "gin", "mpnn"]
 
 
 def trained(conv, graph, blocks, **options):
     torch.manual_seed(0)
     model = Model(conv=conv, layers=3, hidden=8, heads=2, norm="batch")
-    net = build_model(model, 12, 4, Options(**options))
+    net = build_model(model, 12, 4, Options(**options), edge_features=3)
     net(torch.from_numpy(graph.x), blocks)  # batch norm has statistics now
     return net
 
@@ -25,8 +25,9 @@ def trained(conv, graph, blocks, **options):
 @pytest.mark.parametrize("rows", [1, 7, 1000])
 @pytest.mark.parametrize("conv", CONVS)
 def test_equals_the_model_on_the_full_graph(graphs, whole, tmp_path, monkeypatch, conv, rows):
-    """However few destinations a chunk has."""
+    """However few destinations, or edges with a message of their own, a chunk has."""
     monkeypatch.setattr(inference, "ROWS_BYTES", 4 * 512 * rows)
+    monkeypatch.setattr(inference, "MESSAGES_BYTES", 4 * 8 * rows)
     graph = graphs()
     blocks = whole(graph, 3)
     net = trained(conv, graph, blocks)
@@ -41,7 +42,7 @@ def test_is_float32_whatever_the_precision(graphs, whole, tmp_path, conv):
     graph = graphs()
     blocks = whole(graph, 3)
     half = trained(conv, graph, blocks, precision="bf16")
-    exact = build_model(half.model, 12, 4, Options())
+    exact = build_model(half.model, 12, 4, Options(), edge_features=3)
     exact.load_state_dict(half.state_dict())
     engine = Inference(graph.on_disk(tmp_path), "cpu")
     assert torch.equal(engine.logits(half), engine.logits(exact))
@@ -72,14 +73,15 @@ def test_features_can_be_given(graphs, whole, tmp_path):
     assert torch.equal(engine.logits(net, torch.from_numpy(graph.x)), engine.logits(net))
 
 
-@pytest.mark.parametrize("conv", ["sage", "gat"])
+@pytest.mark.parametrize("conv", ["sage", "gat", "mpnn"])
 def test_memory_does_not_grow_with_the_edges(build_graph, tmp_path, monkeypatch, conv):
     """No tensor has a row of features for each edge: the largest allocation stays below that of such a tensor."""
     rng = np.random.default_rng(0)
     edges, nodes, width = 200_000, 2_000, 64
     graph = build_graph(rng.integers(0, nodes, edges), rng.integers(0, nodes, edges), nodes, features=width)
-    net = build_model(Model(conv=conv, layers=2, hidden=width, heads=2), width, 4, Options())
+    net = build_model(Model(conv=conv, layers=2, hidden=width, heads=2), width, 4, Options(), edge_features=3)
     monkeypatch.setattr(inference, "EDGES", 20_000)
+    monkeypatch.setattr(inference, "MESSAGES_BYTES", 20_000 * width * 4)
     engine = Inference(graph.on_disk(tmp_path), "cpu")
     engine.logits(net)
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:

@@ -22,11 +22,11 @@ EXPECTED = {
 def network(conv, precision, aggregation="scatter", norm="batch"):
     torch.manual_seed(0)
     model = Model(conv=conv, layers=2, hidden=8, heads=2, norm=norm)
-    return build_model(model, 12, 4, Options(precision=precision, aggregation=aggregation))
+    return build_model(model, 12, 4, Options(precision=precision, aggregation=aggregation), edge_features=3)
 
 
 @pytest.mark.parametrize("precision", EXPECTED)
-@pytest.mark.parametrize("conv", ["gcn", "sage", "gat", "gin"])
+@pytest.mark.parametrize("conv", ["gcn", "sage", "gat", "gin", "mpnn"])
 def test_every_layer_aggregates_in_the_dtype_of_the_option(graphs, batches, conv, precision):
     """Under autocast alone gcn and gat would aggregate in float32 in each layer, sage and gin in the first."""
     graph = graphs()

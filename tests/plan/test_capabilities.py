@@ -39,6 +39,7 @@ def having(patch: dict[str, Any], base: Settings = BASE) -> Settings:
             "cannot reach inside a model given by class (m:N)",
         ),
         ({"model.conv": "gat", "aggregation": "spmm"}, "attention weights per edge: spmm gains nothing"),
+        ({"model.conv": "mpnn", "aggregation": "spmm"}, "a product with a sparse matrix makes no messages"),
         ({"batching": "full", "features.home": "disk"}, "keeps all features in memory"),
     ],
 )

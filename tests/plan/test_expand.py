@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.plan.designs import lay_out
+from harness.plan.estimate import refined
 from harness.plan.expand import UndeclaredDifference, _assert_only_declared, make_plan
 from harness.plan.machine import Machine, usable_cpus
 from harness.plan.model import Cell, Plan
@@ -364,3 +367,54 @@ def test_named_patches_and_cells_agree(plan_of: PlanOf, write: Any) -> None:
     wanted = [cell.name for key, variant in spec.variants.items() for cell in named_patches(key, variant)]
     plan = plan_of(EXAMPLE)
     assert sorted(wanted) == sorted([*list(plan.cells)[1:], *skipped(plan)])
+
+
+NO_ATTRIBUTES = (
+    "mpnn reads attributes of edges, and this data set has none; docs/adding-a-dataset.md says how to give them"
+)
+APART = "source: files, edges: e.npy, features: x.npy, labels: y.npy"
+
+
+@pytest.mark.parametrize(
+    ("dataset", "known_to_lack"),
+    [
+        ("{source: builtin, name: wordnet}", True),
+        ("{source: synthetic, nodes: 100}", True),
+        ("{source: synthetic, nodes: 100, edge_features: 2}", False),
+        ("{source: pyg, name: Planetoid/Cora}", True),
+        ("{source: pyg, name: Rare/Thing}", False),  # only preparation can tell
+        (f"{{{APART}}}", True),
+        (f"{{{APART}, edge_features: a.npy}}", False),
+        ("{source: files, path: bare.npz}", True),
+        ("{source: files, path: whole.npz}", False),
+        ("{source: files, path: x.npy}", False),  # no npz: preparation says so
+    ],
+)
+def test_mpnn_is_skipped_where_edges_are_known_to_have_no_attributes(
+    dataset: str, known_to_lack: bool, plan_of: PlanOf, tmp_path: Path
+) -> None:
+    for name in "exya":
+        np.save(tmp_path / f"{name}.npy", np.zeros(1))
+    np.savez(tmp_path / "bare.npz", x=np.zeros(1))
+    np.savez(tmp_path / "whole.npz", edge_attr=np.zeros(1))
+    head = f"version: 1\nname: s\ndataset: {dataset}\n"
+    plan = plan_of(f"{head}model: {{conv: sage}}\nvariants: {{mpnn: {{set: {{model.conv: mpnn}}}}}}\n")
+    assert skipped(plan) == ({"mpnn": NO_ATTRIBUTES} if known_to_lack else {})
+    if known_to_lack:
+        with pytest.raises(InputError, match="the reference `baseline` cannot run: mpnn reads attributes of edges"):
+            plan_of(f"{head}model: {{conv: mpnn}}\nvariants: {{sage: {{set: {{model.conv: sage}}}}}}\n")
+
+
+def test_a_prepared_graph_without_attributes_is_a_warning_and_no_other_plan(plan_of: PlanOf, tmp_path: Path) -> None:
+    """The plan's files must not change when a graph has been prepared."""
+    plan = plan_of(
+        "version: 1\nname: s\ndataset: {source: pyg, name: Rare/Thing}\nmodel: {conv: sage}\n"
+        "variants: {mpnn: {set: {model.conv: mpnn}}}\n"
+    )
+    folder = tmp_path / "graphs" / plan.dataset.dataset_id
+    folder.mkdir(parents=True)
+    sizes = dict.fromkeys(("num_nodes", "num_edges", "num_features", "num_classes", "train_nodes"), 10)
+    for edge_features, warnings in ((2, []), (0, [f"mpnn will end unsupported: {NO_ATTRIBUTES}"])):
+        (folder / "graph.json").write_text(json.dumps(sizes | {"edge_features": edge_features}))
+        shown = refined(plan, tmp_path, "cpu")
+        assert (list(shown.cells), shown.warnings) == (["baseline", "mpnn"], warnings)

@@ -31,7 +31,7 @@ from harness.spec.options import Model, Options, Training
 
 DEVICE = os.environ.get("HARNESS_DEVICE") or ("cuda" if torch.cuda.is_available() else "cpu")
 
-CONVS = ("gcn", "sage", "gat", "gin")
+CONVS = ("gcn", "sage", "gat", "gin", "mpnn")
 AGGREGATIONS = ("scatter", "spmm", "segment", "dense")
 PRECISIONS = ("fp32", "bf16", "fp16", "bf16-linear", "fp16-linear", "fp16-features")
 BATCHINGS = ("neighbor", "cluster", "full")

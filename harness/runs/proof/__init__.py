@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.runs.proof.clusters import cluster_faults
 from harness.runs.proof.compute import compute_faults
+from harness.runs.proof.edges import edge_faults
 from harness.runs.proof.equal import equal
 from harness.runs.proof.features import feature_faults
 from harness.runs.proof.loader import loader_faults
@@ -36,6 +37,7 @@ def prove(options: Options, model: Model, training: Training, counters: dict[str
         *feature_faults(options, counters),
         *loader_faults(options.loader, counters),
         *compute_faults(options, model, counters),
+        *edge_faults(options, model, counters),
         *step_faults(training, counters),
         *network_faults(options, model, training, counters),
     ]
