@@ -80,6 +80,15 @@ def _budget(s: Settings) -> str | None:
     return "a node_edge_budget, which closes the batches" if s.options.sampling.node_edge_budget is not None else None
 
 
+def _each_batch_has_as_many(s: Settings) -> str | None:
+    """Only the last batch of an epoch may hold fewer than `batch_size` targets, and it is a step either way."""
+    asked, options = s.training.accumulate_targets, s.options
+    sized = options.batching == "neighbor" and options.sampling.node_edge_budget is None
+    if not sized or asked is None or asked > s.training.batch_size:
+        return None
+    return f"training.batch_size: {s.training.batch_size}, which holds as many"
+
+
 def _all_on_device(s: Settings) -> str | None:
     return "features.home: device, which holds all rows" if s.options.features.home == "device" else None
 
@@ -137,6 +146,7 @@ NO_EFFECT: tuple[NoEffect, ...] = (
     NoEffect(("features.presample_epochs",), _not_presampled),
     NoEffect(("loader.depth",), _foreground),
     NoEffect(("training.accumulate", "training.accumulate_targets"), _batching_is_not("neighbor", "cluster")),
+    NoEffect(("training.accumulate_targets",), _each_batch_has_as_many),
     NoEffect(
         (
             "model.hidden",

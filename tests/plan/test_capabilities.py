@@ -65,6 +65,8 @@ def test_what_never_runs(patch: dict[str, Any], reason: str, machine: Machine) -
         {"model.conv": "gat", "aggregation": "segment"},
         {"precision": "fp16", "aggregation": "spmm"},
         {"precision": "bf16-linear"},
+        {"precision": "fp16-features", "features.home": "disk", "features.cache_ratio": 0.5},
+        {"deterministic": True},
         # what a batching does not read cannot stop it
         {"batching": "full", "sampling.method": "importance", "partition.method": "fennel"},
     ],
@@ -147,6 +149,8 @@ NO_EFFECT = [
     ("sampling.reweight", {"sampling.method": "labor"}, "sampling.method: labor"),
     ("sampling.method", {"sampling.fanout": [-1, -1], "sampling.method": "labor"}, "takes all neighbours"),
     ("training.batch_size", {"sampling.node_edge_budget": 10**9}, "closes the batches"),
+    ("training.accumulate", {"batching": "full", "training.accumulate": 2}, "batching: full"),
+    ("training.accumulate_targets", {"training.accumulate_targets": 1024}, "batch_size: 1024, which holds as many"),
     ("features.cache_ratio", {"features.home": "device", "features.cache_ratio": 0.5}, "holds all rows"),
     ("features.policy", {}, "no cache (cache_ratio 0 and no cache_bytes)"),
     ("features.policy", {"features.cache_ratio": 1.0}, "caches all rows"),
@@ -166,6 +170,14 @@ def test_a_toggle_that_does_nothing_says_why(path: str, patch: dict[str, Any], c
     assert reason.startswith(f"{path} has no effect with ")
     assert cause in reason
     assert cannot_run(Candidate(having(patch), "cpu", (path,)), machine) == reason
+
+
+@pytest.mark.parametrize(
+    "patch", [{"batching": "cluster"}, {"sampling.node_edge_budget": 10**9}, {"training.batch_size": 1023}]
+)
+def test_batches_that_may_hold_fewer_labelled_nodes_are_gathered(patch: dict[str, Any]) -> None:
+    asked = having({"training.accumulate_targets": 1024, **patch})
+    assert without_effect("training.accumulate_targets", asked) is None
 
 
 def test_with_neighbour_batching_and_gat_all_else_has_an_effect() -> None:
