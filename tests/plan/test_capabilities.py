@@ -130,7 +130,7 @@ def test_toggles_cannot_reach_inside_a_custom_model(patch: dict[str, Any], reaso
     assert reason in (cannot_run(Candidate(having(patch, own), "cpu"), machine) or "")
 
 
-@pytest.mark.parametrize("precision", ["bf16", "fp16", "fp16-linear", "bf16-linear"])
+@pytest.mark.parametrize("precision", ["bf16", "fp16", "fp16-linear", "bf16-linear", "fp16-features"])
 def test_precision_reaches_the_convolutions_of_a_custom_model(precision: str, machine: Machine) -> None:
     own = Settings(Model(class_path="m:N"), Training(), Options.model_validate({"precision": precision}))
     assert cannot_run(Candidate(own, "cpu"), machine) is None

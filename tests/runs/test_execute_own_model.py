@@ -73,6 +73,7 @@ def test_it_trains_and_says_that_it_aggregates_itself(folder, graph, batching):
         ("bf16", "bfloat16", "bfloat16"),
         ("fp16", "float16", "float16"),
         ("fp16-linear", "float32", "float16"),
+        ("fp16-features", "float32", "float32"),
         ("bf16-linear", "float32", "bfloat16"),
     ],
 )
