@@ -15,7 +15,7 @@ from harness.models.build import build_model
 from harness.plan.capabilities import model_cannot
 from harness.spec.options import Model, Options
 
-CONVS = ("gcn", "sage", "gat", "gin")
+CONVS = ("gcn", "sage", "gat", "gin", "mpnn")
 EXACT = [
     {"checkpointing": True},
     {"retain": "layer"},
@@ -58,7 +58,7 @@ def test_a_step_is_the_baselines(graphs, batches, conv, exact, parts, dtype):
 def step(model: Model, options: Options, x: Tensor, blocks, y: Tensor) -> dict[str, Tensor]:
     """What one training step computes: logits, gradients, statistics, and the next random number."""
     torch.manual_seed(0)
-    net = build_model(model, 12, 4, options).to(x.dtype)
+    net = build_model(model, 12, 4, options, edge_features=3).to(x.dtype)
     torch.manual_seed(1)
     logits = net.train()(x, blocks)
     F.cross_entropy(logits, y).backward()

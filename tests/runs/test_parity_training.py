@@ -19,7 +19,7 @@ from harness.spec.dataset import Split, Synthetic
 from harness.spec.options import Model, Options, Training
 
 CPU = torch.device("cpu")
-CONVS = ("gcn", "sage", "gat", "gin")
+CONVS = ("gcn", "sage", "gat", "gin", "mpnn")
 BATCHINGS: dict[str, dict[str, Any]] = {
     "neighbor": {"sampling": {"fanout": [4, 3]}},
     "cluster": {"batching": "cluster", "partition": {"method": "random", "parts": 6, "per_batch": 2}},
@@ -43,7 +43,8 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HARNESS_CACHE", str(tmp_path_factory.mktemp("cache")))
         split = Split(kind="random", train=0.5, val=0.25)
-        section = Synthetic(source="synthetic", nodes=150, mean_degree=5.0, classes=3, features=7, split=split)
+        sizes = {"nodes": 150, "mean_degree": 5.0, "classes": 3, "features": 7, "edge_features": 2}
+        section = Synthetic(source="synthetic", **sizes, split=split)
         yield prepare(section, "graph", ".")
 
 
