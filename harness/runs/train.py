@@ -246,6 +246,7 @@ class Trainer:
         x, labels, targets = self._arrived(batch, prepared)
         clock.enter("compute")
         loss = F.cross_entropy(self.model(x, batch.blocks)[targets].float(), labels)
+        del x  # where the backward pass does not need the features (gin, input dropout), nobody does
         if not self._gathered.batches:
             self._optimiser.zero_grad(set_to_none=True)
         weight = self._gathered.weight(len(batch.targets))

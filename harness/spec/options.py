@@ -130,7 +130,7 @@ class Options(Frozen):
     retain: Literal["none", "layer"] = Field(
         "none",
         description="Held beside what the backward pass needs: nothing, or every layer's output until the step's end, "
-        "as code that collects embeddings does.",
+        "as code that collects embeddings does; most of them the backward pass holds anyway.",
     )
     deterministic: bool = Field(
         False, description="torch's deterministic algorithms only; an operation that has none ends the run."

@@ -96,6 +96,25 @@ def test_a_quality_run_measures_everything(graphs):
     assert outcome.environment["threads"] == 1
 
 
+@pytest.mark.parametrize(("jumping", "seen"), [("none", 4), ("cat", 5)])
+def test_a_quality_run_says_how_far_apart_the_embeddings_are(graphs, jumping, seen):
+    """Features, three layers, and logits where these are not the last layer's output."""
+    request = {"model": {"layers": 3, "jumping": jumping}, "options": {"batching": "full"}}
+    counters = _run(graphs["four"], **request).counters
+    assert len(counters["embedding_spread"]) == len(counters["embedding_zero_rows"]) == seen
+    assert all(0.05 < spread < 1 for spread in counters["embedding_spread"])
+    assert counters["over_smoothed"] is False
+    assert "embedding_spread" not in _run(graphs["four"], purpose="timing", **request).counters
+
+
+def test_many_layers_without_links_draw_the_nodes_together(graphs):
+    request = {"options": {"batching": "full"}, "training": {"epochs": 1}}
+    deep = {"conv": "gcn", "layers": 24}
+    assert _run(graphs["four"], model=deep, **request).counters["over_smoothed"] is True
+    linked = _run(graphs["four"], model=deep | {"norm": "pair"}, **request).counters
+    assert linked["over_smoothed"] is False
+
+
 def test_the_same_seed_gives_identical_predictions_and_another_seed_others(graphs):
     one, two, other = (_run(graphs["four"], seed=seed).metrics for seed in (3, 3, 4))
     assert one == two
