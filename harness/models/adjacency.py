@@ -65,6 +65,9 @@ class Adjacency:
         num_src: number of columns.
         device: where the tensors go.
         weights: of the edges; None means 1.
+
+    Attributes:
+        row_pointer: `indptr` on the host.
     """
 
     def __init__(
@@ -75,7 +78,7 @@ class Adjacency:
         device: torch.device,
         weights: Weights | None = None,
     ) -> None:
-        self._indptr, self._indices, self._weights = indptr, indices, weights
+        self.row_pointer, self._indices, self._weights = indptr, indices, weights
         self.num_dst, self.num_src, self.num_edges = len(indptr) - 1, num_src, len(indices)
         self.device = device
         self._by_dtype: dict[tuple[str, torch.dtype], Any] = {}
@@ -83,7 +86,7 @@ class Adjacency:
     @cached_property
     def indptr(self) -> Tensor:
         """Row pointer, of the integer type of the indices, ``[num_dst + 1]``."""
-        return to_tensor(self._indptr.astype(self._indices.dtype, copy=False), self.device)
+        return to_tensor(self.row_pointer.astype(self._indices.dtype, copy=False), self.device)
 
     @cached_property
     def indices(self) -> Tensor:
@@ -123,7 +126,7 @@ class Adjacency:
     @cached_property
     def max_degree(self) -> int:
         """Largest number of edges of a destination; 0 without edges."""
-        return int(np.diff(self._indptr).max(initial=0))
+        return int(np.diff(self.row_pointer).max(initial=0))
 
     @cached_property
     def by_destination(self) -> Csr:
@@ -139,7 +142,7 @@ class Adjacency:
 
     @cached_property
     def _transposed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return transposed(self._indptr, self._indices, self.num_src)
+        return transposed(self.row_pointer, self._indices, self.num_src)
 
     def weight(self, dtype: torch.dtype) -> Tensor | None:
         """Weight of each edge, ``[num_edges]``; None where all are 1."""

@@ -15,12 +15,11 @@ from harness.models.adjacency import Adjacency
 from harness.models.block import TorchBlock
 from harness.models.dense import dense_attend, dense_reduce, dense_softmax, dense_sum
 from harness.models.errors import Unsupported
-from harness.models.segment import gather, segment_softmax, segment_sum
+from harness.models.half_range import HALF, Finish, HalfRange
+from harness.models.segment import gather, gathered_sum, segment_softmax, segment_sum
 from harness.models.spmm import multiply, spmm_sum
 
 Implementation = Literal["scatter", "spmm", "segment", "dense"]
-HALF = (torch.float16, torch.bfloat16)
-CHECK_FIRST, CHECK_EVERY = 16, 16  # outputs looked at for overflow: a look costs a pass over them
 
 
 class Aggregation:
@@ -38,18 +37,8 @@ class Aggregation:
         self.implementation, self._dtype = implementation, dtype
         self.calls: Counter[str] = Counter()
         self.message_dtype: torch.dtype | None = None  # as observed, of the last call
-        self.checked = 0  # outputs looked at for values that are not finite
-        self._nonfinite: Tensor | None = None
-        self.padded_calls, self.edges_in_slots, self.slots = (
-            0,
-            0,
-            0,
-        )  # over padded rows: edges, and the slots that held them
-
-    @property
-    def nonfinite(self) -> int:
-        """Outputs with a value that is not finite, among those looked at (waits for the device)."""
-        return 0 if self._nonfinite is None else int(self._nonfinite)
+        self.range = HalfRange()
+        self.padded_calls = self.padded_edges = self.padded_slots = 0
 
     def sum(self, x: Tensor, adjacency: Adjacency) -> Tensor:
         """Weighted sum of each destination's sources.
@@ -60,15 +49,15 @@ class Aggregation:
         Returns:
             ``[num_dst, F]``, in the dtype of the messages; 0 for a destination without an edge.
         """
-        with self._run(x) as messages:
-            return self._observed(_SUMS[self.implementation](messages, adjacency), adjacency)
+        return self._observed(self._sum(x, adjacency), adjacency, x, adjacency.indices)
 
     def mean(self, x: Tensor, block: TorchBlock) -> Tensor:
         """Mean of each destination's sources, ``[num_dst, F]``; 0 without an edge.
 
         Neighbours are counted in float32 whatever the dtype of the messages: float16 counts no further than 2,048.
         """
-        return self.sum(x, block.plain).div_(block.count)  # no backward pass wants the sums as they were
+        mean = self._sum(x, block.plain).div_(block.count)  # no backward pass wants the sums as they were
+        return self._observed(mean, block.plain, x, block.plain.indices, finish=_divided_by(block.count))
 
     def reduce_mean(self, messages: Tensor, block: TorchBlock) -> Tensor:
         """Mean of messages that were made edge by edge, as a message-passing network's are.
@@ -86,14 +75,15 @@ class Aggregation:
         if self.implementation == "spmm":
             raise Unsupported("a product with a sparse matrix makes no messages; use scatter, segment or dense")
         with self._run(messages) as cast:
-            weighted = _weighted(cast, block.plain)
-            total = self._observed(_REDUCES[self.implementation](weighted, block.plain), block.plain)
-        return total.div_(block.count)
+            total = _REDUCES[self.implementation](_weighted(cast, block.plain), block.plain)
+        return self._observed(total.div_(block.count), block.plain, messages, None, finish=_divided_by(block.count))
 
     def scaled_sum(self, x: Tensor, block: TorchBlock) -> Tensor:
         """Sum over the whole neighbourhood, estimated from the edges held: the sum times in-degree over edges held."""
-        total = self.sum(x, block.plain)
-        return total if block.scale is None else (total * block.scale).to(total.dtype)
+        total = self._sum(x, block.plain)
+        scaled = total if block.scale is None else (total * block.scale).to(total.dtype)
+        finish = None if block.scale is None else _times(block.scale)
+        return self._observed(scaled, block.plain, x, block.plain.indices, finish=finish)
 
     def softmax(self, scores: Tensor, adjacency: Adjacency) -> Tensor:
         """Softmax of the scores of each destination's edges, at least in float32, ``[num_edges, heads]``."""
@@ -115,8 +105,12 @@ class Aggregation:
             ``[num_dst, heads, F]``, in the dtype of the messages.
         """
         with self._run(x) as sources:
-            weights = attention.to(sources.dtype)
-            return self._observed(_ATTENDS[self.implementation](sources, weights, adjacency), adjacency)
+            sums = _ATTENDS[self.implementation](sources, attention.to(sources.dtype), adjacency)
+        return self._observed(sums, adjacency, x, adjacency.indices, weight=attention)
+
+    def _sum(self, x: Tensor, adjacency: Adjacency) -> Tensor:
+        with self._run(x) as messages:
+            return _SUMS[self.implementation](messages, adjacency)
 
     @contextmanager
     def _run(self, x: Tensor) -> Iterator[Tensor]:
@@ -135,26 +129,38 @@ class Aggregation:
                     f"in torch {torch.__version__}: {error}"
                 ) from error
 
-    def _observed(self, out: Tensor, adjacency: Adjacency) -> Tensor:
+    def _observed(
+        self,
+        out: Tensor,
+        adjacency: Adjacency,
+        rows: Tensor,
+        index: Tensor | None,
+        weight: Tensor | None = None,
+        finish: Finish | None = None,
+    ) -> Tensor:
         if adjacency.is_padded:
             self.padded_calls += 1
-            self.edges_in_slots += adjacency.num_edges
-            self.slots += adjacency.num_dst * adjacency.max_degree
-        if out.dtype in HALF:
-            call = self.calls[self.implementation]
-            if call <= CHECK_FIRST or call % CHECK_EVERY == 0:
-                found = ~torch.isfinite(out.detach()).all()
-                self._nonfinite = found.long() if self._nonfinite is None else self._nonfinite + found
-                self.checked += 1
+            self.padded_edges += adjacency.num_edges
+            self.padded_slots += adjacency.num_dst * adjacency.max_degree
+        self.range.look(self.calls[self.implementation], out, adjacency, rows, index, weight, finish)
         return out
 
 
 def padding_share(each: Iterable[Aggregation]) -> float | None:
     """Empty slots of all that were summed; None where no rows were padded, 0 where they had no slot."""
-    slots, edges = sum(a.slots for a in each), sum(a.edges_in_slots for a in each)
-    if not any(a.padded_calls for a in each):
+    padded = [a for a in each if a.padded_calls]
+    if not padded:
         return None
+    slots, edges = sum(a.padded_slots for a in padded), sum(a.padded_edges for a in padded)
     return 1.0 - edges / slots if slots else 0.0
+
+
+def _divided_by(count: Tensor) -> Finish:
+    return lambda sums, rows: sums / count.index_select(0, rows)
+
+
+def _times(scale: Tensor) -> Finish:
+    return lambda sums, rows: sums * scale.index_select(0, rows)
 
 
 def _scatter_reduce(messages: Tensor, adjacency: Adjacency) -> Tensor:
@@ -163,10 +169,6 @@ def _scatter_reduce(messages: Tensor, adjacency: Adjacency) -> Tensor:
 
 def _scatter_sum(x: Tensor, adjacency: Adjacency) -> Tensor:
     return _scatter_reduce(_weighted(x.index_select(0, adjacency.indices), adjacency), adjacency)
-
-
-def _segment_sum(x: Tensor, adjacency: Adjacency) -> Tensor:
-    return segment_sum(_weighted(gather(x, adjacency), adjacency), adjacency)
 
 
 def _weighted(messages: Tensor, adjacency: Adjacency) -> Tensor:
@@ -190,6 +192,6 @@ def _spmm_attend(x: Tensor, attention: Tensor, adjacency: Adjacency) -> Tensor:
     return torch.stack(heads, dim=1)
 
 
-_SUMS = {"scatter": _scatter_sum, "segment": _segment_sum, "spmm": spmm_sum, "dense": dense_sum}
+_SUMS = {"scatter": _scatter_sum, "segment": gathered_sum, "spmm": spmm_sum, "dense": dense_sum}
 _REDUCES = {"scatter": _scatter_reduce, "segment": segment_sum, "dense": dense_reduce}
 _ATTENDS = {"scatter": _scatter_attend, "segment": _segment_attend, "spmm": _spmm_attend, "dense": dense_attend}

@@ -15,6 +15,7 @@ from harness.models.aggregation import Aggregation, padding_share
 from harness.models.block import BlockTensors, TorchBlock
 from harness.models.checkpointing import checkpointed
 from harness.models.convolutions import convolution
+from harness.models.half_range import half_range_counters
 from harness.models.input_dropout import InputDropout
 from harness.models.jumping import Jumping
 from harness.models.linear_dtype import LinearDtypes
@@ -170,10 +171,9 @@ class Network(nn.Module):
         """What the layers really did, in training and wherever else `forward` was called.
 
         `aggregation_calls` counts second computations too; `aggregation_dtype` is, layer by layer, that of the messages
-        last summed, `linear_dtype` those of the linear layers' outputs; of the `nonfinite_checked` sums in half
-        precision, `nonfinite_aggregations` had an overflow; `padding_share` is that of empty slots in padded rows;
-        `edge_features_read` (mpnn only) how many attributes of an edge each layer read. See `PartsCalled` and
-        `Retained` for the others.
+        last summed, `linear_dtype` those of the linear layers' outputs; `padding_share` is that of empty slots in
+        padded rows; `edge_features_read` (mpnn only) how many attributes of an edge each layer read. See
+        `half_range_counters`, `PartsCalled` and `Retained` for the others.
         """
         each = [layer.aggregation for layer in self.layers]
         return {
@@ -182,8 +182,7 @@ class Network(nn.Module):
             "aggregation_dtype": [str(a.message_dtype).removeprefix("torch.") for a in each if a.message_dtype],
             "linear_dtype": self._linear.seen(),
             "padding_share": padding_share(each),
-            "nonfinite_aggregations": sum(a.nonfinite for a in each),
-            "nonfinite_checked": sum(a.checked for a in each),
+            **half_range_counters(a.range for a in each),
             "checkpoint_recomputations": self._recomputations,
             **self.input_dropout.counters(),
             **({"edge_features_read": [layer.conv.read for layer in self.layers]} if self.reads_edges else {}),

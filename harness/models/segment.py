@@ -1,8 +1,9 @@
 """Messages are gathered edge by edge, and the runs of a destination's edges, which are sorted by it, are summed.
 
 The sum over runs is a product with a matrix of ones, whose columns are the edges in their order (`multiply`), since
-`torch.segment_reduce` is slower than a scatter and adds half precision up in half. Backward, the gradient is spread to
-the edges again, and those of each source are summed in the order that is made once a block: nothing is scattered.
+`torch.segment_reduce` is slower than a scatter and adds half precision up in half. Backward, the edges of each source
+are summed in an order that is made once a block: nothing is scattered. Where messages have no gradient of their own
+(`gathered_sum`), theirs is their destination's, and is not gathered again.
 """
 
 from __future__ import annotations
@@ -14,6 +15,14 @@ from torch import Tensor
 
 from harness.models.adjacency import Adjacency
 from harness.models.spmm import multiply
+
+
+def gathered_sum(x: Tensor, adjacency: Adjacency) -> Tensor:
+    """Weighted sum of each destination's messages, ``[num_src, F]`` to ``[num_dst, F]``, as `segment_sum` of `gather`.
+
+    Edge weights are taken in the dtype of `x`, and each message is rounded to it.
+    """
+    return _GatheredSum.apply(x, adjacency)
 
 
 def gather(x: Tensor, adjacency: Adjacency) -> Tensor:
@@ -40,6 +49,18 @@ def segment_softmax(scores: Tensor, adjacency: Adjacency) -> Tensor:
     exponentials = (scores - largest.index_select(0, adjacency.dst)).exp()
     total = segment_sum(exponentials, adjacency)
     return exponentials / total.index_select(0, adjacency.dst)
+
+
+class _GatheredSum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, adjacency: Adjacency) -> Tensor:
+        ctx.adjacency = adjacency
+        messages, weight = x.index_select(0, adjacency.indices), adjacency.weight(x.dtype)
+        return multiply(adjacency.by_destination, messages if weight is None else messages.mul_(weight.view(-1, 1)))
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return multiply(ctx.adjacency.transposed_matrix(gradient.dtype), gradient), None
 
 
 class _Gather(torch.autograd.Function):
