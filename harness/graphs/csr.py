@@ -36,6 +36,7 @@ class EdgeFacts:
         self_loops: edges from a node to itself.
         duplicate_edges: edges beyond the first between the same source and target.
         max_in_degree: most edges that end in one node.
+        degrees: nodes whose in- and out-degrees are alike up to a power of two: their number, and the sums of both.
     """
 
     directed: bool
@@ -43,6 +44,7 @@ class EdgeFacts:
     self_loops: int
     duplicate_edges: int
     max_in_degree: int
+    degrees: list[tuple[int, int, int]]
 
 
 def build_csr(source: np.ndarray, target: np.ndarray, num_nodes: int, undirected: bool = False) -> Csr:
@@ -124,7 +126,16 @@ def edge_facts(csr: Csr) -> EdgeFacts:
         self_loops=int(self_loops),
         duplicate_edges=int(duplicates),
         max_in_degree=int(degrees.max(initial=0)),
+        degrees=_binned(degrees, np.bincount(csr.indices, minlength=csr.num_nodes)),
     )
+
+
+def _binned(in_degree: np.ndarray, out_degree: np.ndarray) -> list[tuple[int, int, int]]:
+    """Nodes, edges that end in them and edges that start in them, of each bin that has nodes; bins are 0, 1, 2 to 3,
+    4 to 7, … of both degrees."""
+    bins = np.frexp(in_degree)[1].astype(np.int64) * 64 + np.frexp(out_degree)[1]
+    sums = (np.bincount(bins, weights=degree) for degree in (None, in_degree, out_degree))
+    return [(int(nodes), int(i), int(o)) for nodes, i, o in zip(*sums, strict=True) if nodes]
 
 
 def _is_symmetric(csr: Csr) -> bool:

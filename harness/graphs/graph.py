@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from harness.plan.version import BUILDER_VERSION
 from harness.spec.options import Frozen
@@ -67,6 +68,7 @@ class GraphMeta(Frozen):
     self_loops: int
     duplicate_edges: int
     max_in_degree: int
+    degrees: list[Annotated[tuple[int, int, int], Field(strict=False)]] = []  # nodes alike in both: number, sums
     split: Literal["public", "file", "random", "stratified", "ogb"]
     metric: Literal["acc", "rocauc"] | None = None  # what OGB's Evaluator measures on it; None for other sources
     features: FeatureFacts | None = None  # None for a graph that was not prepared

@@ -79,6 +79,7 @@ def write_graph(
         self_loops=facts.self_loops,
         duplicate_edges=facts.duplicate_edges,
         max_in_degree=facts.max_in_degree,
+        degrees=facts.degrees,
         split=kind,  # type: ignore[arg-type]
         metric=raw.metric,  # type: ignore[arg-type]
         features=features.facts,

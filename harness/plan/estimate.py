@@ -1,18 +1,19 @@
 """Memory and cost of a run before it runs, from sizes and options. Both are rough, and say so where they are shown.
 
 Memory is what training adds to a process (CPU: anonymous memory; CUDA: allocated bytes), as the record's peak counts
-it. Sampled sizes are expectations for edges that end anywhere: hubs make real batches smaller.
+it.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.plan.batch_shapes import LayerShape, batches, layer_shapes
 from harness.plan.capabilities import lacks_edge_attributes
 from harness.plan.model import Cell, Estimate, Plan, VariantPlan
 from harness.plan.sizes import Sizes, prepared_edge_features, prepared_sizes, prepared_warnings
+from harness.plan.step_memory import FLOAT, LONG, StepMemory
 from harness.spec.option_paths import Settings
 from harness.spec.options import Options
 
@@ -21,97 +22,25 @@ FLOP_S = 8e10  # dense products
 BYTE_S = 6e9  # gathers and scatters
 BATCH_S = 0.003  # Python and launches of one step
 START_S = 1.0  # a process of the timing job: fork, opening the graph, the model
-FLOAT = 4
+PROCESS = 1_500_000  # bytes that any training adds to its process
+A_NODE = 56  # bytes of the arrays with an entry a node: labels, sampler's maps, counts
+HEAP = 2.1  # glibc's heap over the most that lies in it at once: tensors of many sizes come and go, and leave holes
 OVER = 1.5  # a peak of more than so many times the estimate is flagged
 
 
-@dataclass(frozen=True)
-class LayerShape:
-    """What one layer works on, expected over batches."""
-
-    sources: float
-    targets: float
-    edges: float
-    width_in: int
-    width_out: int
-
-
-def layer_shapes(settings: Settings, sizes: Sizes) -> list[LayerShape]:
-    """The expected block of each layer, input layer first."""
-    depth = settings.model.layers
-    widths = [sizes.features, *[settings.model.hidden] * (depth - 1), sizes.classes]
-    kind = settings.options.batching
-    if kind == "neighbor":
-        rows, hop_edges = _sampled(settings, sizes, _seeds(settings, sizes))
-        # layer l, counted from the input, serves all hops but the l outermost
-        blocks = [(rows[depth - i], rows[depth - i - 1], sum(hop_edges[: depth - i])) for i in range(depth)]
-    else:
-        nodes, edges = _whole(settings, sizes)
-        blocks = [(nodes, nodes, edges)] * depth
-    return [
-        LayerShape(sources, targets, edges, widths[i], widths[i + 1])
-        for i, (sources, targets, edges) in enumerate(blocks)
-    ]
-
-
-def _seeds(settings: Settings, sizes: Sizes) -> float:
-    """Seeds of a batch: the batch size, or as many as a budget lets in."""
-    train = float(max(sizes.train_nodes, 1))
-    budget = settings.options.sampling.node_edge_budget
-    if budget is None:
-        return min(float(settings.training.batch_size), train)
-    low, high = 1.0, train
-    while high - low > 0.5:
-        middle = (low + high) / 2
-        rows, edges = _sampled(settings, sizes, middle)
-        low, high = (middle, high) if rows[-1] * sum(edges) <= budget else (low, middle)
-    return low
-
-
-def _sampled(settings: Settings, sizes: Sizes, seeds: float) -> tuple[list[float], list[float]]:
-    """Distinct nodes up to each hop, and edges of each hop: each edge's end is a draw from all nodes."""
-    fanout = list(settings.options.sampling.fanout)
-    fanout += [fanout[-1]] * (settings.model.layers - len(fanout))
-    mean_degree = sizes.edges / max(sizes.nodes, 1)
-    rows = [seeds]
-    edges = []
-    frontier = rows[0]
-    for width in fanout:
-        hop = frontier * (mean_degree if width < 0 else min(width, mean_degree))
-        reached = sizes.nodes - (sizes.nodes - rows[-1]) * math.exp(-hop / max(sizes.nodes, 1))
-        frontier = reached - rows[-1]
-        rows.append(reached)
-        edges.append(hop)
-    return rows, edges
-
-
-def _whole(settings: Settings, sizes: Sizes) -> tuple[float, float]:
-    """Nodes and edges of a cluster batch (edges between its parts kept), or of the full graph."""
-    partition = settings.options.partition
-    if settings.options.batching == "full":
-        return float(sizes.nodes), float(sizes.edges)
-    share = min(1.0, partition.per_batch / partition.parts)
-    inside = {"random": 0.0, "ldg": 0.2}.get(partition.method, 0.6)  # of a part's edges; the rest end in any part
-    return sizes.nodes * share, sizes.edges * share * (inside + (1 - inside) * share)
-
-
-def batches(settings: Settings, sizes: Sizes) -> int:
-    """Training steps an epoch."""
-    if settings.options.batching == "neighbor":
-        return max(1, math.ceil(sizes.train_nodes / _seeds(settings, sizes)))
-    if settings.options.batching == "cluster":
-        return max(1, math.ceil(settings.options.partition.parts / settings.options.partition.per_batch))
-    return 1
-
-
-def parameters(settings: Settings, layers: list[LayerShape]) -> int:
+def parameters(settings: Settings, layers: list[LayerShape], sizes: Sizes) -> int:
     """Weights of the model, biases and norms included; of our convolutions."""
-    total = 0
+    model, total = settings.model, 0
     for layer in layers:
         pair = layer.width_in * layer.width_out
         extra = {"sage": pair, "gin": layer.width_out * layer.width_out, "gat": 2 * layer.width_out}
-        total += pair + extra.get(settings.model.conv or "", 0) + layer.width_out
-        total += 2 * layer.width_out if settings.model.norm != "none" else 0
+        if model.conv == "mpnn":
+            total += pair + (sizes.edge_features + 1) * layer.width_out
+        total += pair + extra.get(model.conv or "", 0) + layer.width_out
+        total += 2 * layer.width_out if model.norm in ("batch", "layer") else 0
+        total += pair if model.residual and layer.width_in != layer.width_out else 0
+    if model.jumping != "none":
+        total += model.hidden * (len(layers) if model.jumping == "cat" else 1) * sizes.classes
     return total
 
 
@@ -121,33 +50,54 @@ def _message_width(settings: Settings, layer: LayerShape) -> int:
 
 
 def memory_parts(settings: Settings, sizes: Sizes, layers: list[LayerShape], device: str) -> dict[str, int]:
-    """Bytes by part: features, cache, block, messages, activations, gradients, parameters, optimiser."""
+    """Bytes by part; docs/memory.md has the formulas.
+
+    Before a step: features, cache, loader, graph, batch (features and edges of one), parameters, gradients of them,
+    optimiser. Within it, at its fullest moment: messages, activations, gradients. On the CPU also `allocator`: what
+    glibc's heap holds beyond that, of tensors freed before.
+    """
     options = settings.options
-    half = options.precision != "fp32"
-    value = FLOAT / 2 if half else FLOAT
-    message = FLOAT / 2 if options.precision in ("bf16", "fp16") else FLOAT
-    table = sizes.nodes * sizes.features * FLOAT
-    rows = layers[0].sources
-    messages = [layer.edges * _message_width(settings, layer) * message for layer in layers]
-    kept = [layer.targets * (layer.width_in + 3 * layer.width_out) * value for layer in layers]
-    if options.checkpointing:
-        kept = [max(kept), *(layer.targets * layer.width_out * value for layer in layers[:-1])]
-    weights = parameters(settings, layers) * FLOAT
-    widest = max(layer.targets * layer.width_out for layer in layers) * value
+    step = StepMemory(settings, layers, device).ledger
+    stored = FLOAT / 2 if options.precision == "fp16-features" else FLOAT
+    table = sizes.nodes * sizes.features * stored
+    rows = layers[0].sources * sizes.features * (FLOAT if stored == FLOAT else FLOAT + stored)  # half ones are widened
+    weights = parameters(settings, layers, sizes) * FLOAT
+    full = options.batching == "full"
+    ahead = max(options.loader.depth, options.loader.threads)
     parts = {
-        "features": table if _held_in_memory(options, device) else 0,
-        "cache": min(table, _cache_bytes(options, table)) if options.batching != "full" else 0,
-        "loader": max(options.loader.depth, options.loader.threads) * rows * sizes.features * FLOAT
-        if options.loader.threads and options.batching != "full"
-        else 0,
-        "block": rows * sizes.features * FLOAT + sum(layer.edges * 16 + layer.targets * 8 for layer in layers),
-        "messages": 0 if options.aggregation == "spmm" else max(messages),
-        "activations": sum(kept),
-        "gradients": weights + widest,
+        "features": table if full or _held_in_memory(options, device) else 0,
+        "cache": 0 if full else min(table, _cache_bytes(options, table)),
+        "loader": ahead * rows if options.loader.threads and not full else 0,
+        "graph": PROCESS + sizes.nodes * A_NODE if device == "cpu" else 0,
+        "batch": (0 if full and stored == FLOAT else rows) + _edge_bytes(settings, layers, sizes.edge_features),
+        "messages": step.peak["messages"],
+        "activations": step.peak["activations"],
+        "gradients": step.peak["gradients"] + weights,
         "parameters": weights,
         "optimiser": 2 * weights,
+        "allocator": max(0.0, HEAP * step.heap + step.mapped - sum(step.peak.values())) if device == "cpu" else 0,
     }
     return {name: int(size) for name, size in parts.items()}
+
+
+def _edge_bytes(settings: Settings, layers: list[LayerShape], edge_features: int) -> float:
+    """Index arrays of a batch's blocks, in each form that the model reads."""
+    options, looped = settings.options, settings.model.conv in ("gcn", "gat")
+    shared = options.batching != "neighbor"
+    total = 0.0
+    for layer in layers[:1] if shared else layers:
+        edges = layer.edges * 2 * LONG + (layer.sources + 2 * layer.targets) * LONG
+        read = layer.edges + layer.targets if looped else layer.edges
+        if looped:
+            edges += read * (2 * LONG + FLOAT)
+        if settings.model.conv == "mpnn":
+            edges += layer.edges * (edge_features * FLOAT + LONG)  # attributes, and whose they are
+        if options.aggregation in ("spmm", "segment"):
+            edges += read * 2 * LONG + layer.sources * LONG
+        if options.aggregation == "dense":
+            edges += layer.targets * (layer.max_degree + looped) * (2 * LONG + 1)
+        total += edges
+    return total
 
 
 def _held_in_memory(options: Options, device: str) -> bool:

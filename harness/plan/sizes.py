@@ -14,14 +14,32 @@ from harness.spec.places import find_file
 
 
 @dataclass(frozen=True)
+class Degrees:
+    """Nodes of like degrees: how many, and their mean degrees."""
+
+    nodes: int
+    in_degree: float
+    out_degree: float
+
+
+@dataclass(frozen=True)
 class Sizes:
-    """What the estimate needs of a graph; edges as stored, both directions counted where there are two."""
+    """What the estimate needs of a graph; edges as stored, both directions counted where there are two.
+
+    Attributes:
+        max_in_degree: 0 where it is not known.
+        edge_features: columns of the edges' attributes.
+        degrees: classes of all nodes; empty where they are not known.
+    """
 
     nodes: int
     edges: int
     features: int
     classes: int
     train_nodes: int
+    max_in_degree: int = 0
+    edge_features: int = 0
+    degrees: tuple[Degrees, ...] = ()
 
 
 # nodes, edges (both directions where undirected), features, classes, training nodes of the public split or None.
@@ -125,6 +143,9 @@ def sizes_of(meta: Mapping[str, Any]) -> Sizes:
         features=meta["num_features"],
         classes=meta["num_classes"],
         train_nodes=meta["train_nodes"],
+        max_in_degree=meta.get("max_in_degree", 0),
+        edge_features=meta.get("edge_features", 0),
+        degrees=tuple(Degrees(n, into / n, out / n) for n, into, out in meta.get("degrees", ())),
     )
 
 

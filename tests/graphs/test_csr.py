@@ -58,6 +58,11 @@ def test_facts_count_what_they_say(case: tuple[int, list[tuple[int, int]]]) -> N
     assert facts.duplicate_edges == len(pairs) - len(counts)
     assert facts.isolated_nodes == n - len(touched)
     assert facts.directed == any(counts[u, v] != counts[v, u] for u, v in pairs)
+    degrees = [(sum(v == node for _, v in pairs), sum(u == node for u, _ in pairs)) for node in range(n)]
+    bins: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for pair in degrees:
+        bins.setdefault((pair[0].bit_length(), pair[1].bit_length()), []).append(pair)
+    assert sorted(facts.degrees) == sorted((len(b), sum(i for i, _ in b), sum(o for _, o in b)) for b in bins.values())
     assert facts.max_in_degree == max(Counter(v for _, v in pairs).values(), default=0)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from harness.plan.estimate import batches, cost, estimate, layer_shapes, memory_parts, refined
+from harness.plan.batch_shapes import batches, layer_shapes
+from harness.plan.estimate import cost, estimate, memory_parts, refined
 from harness.plan.model import Plan
 from harness.plan.sizes import Sizes, known_sizes
 from harness.spec.dataset import Builtin, Files, Ogb, Pyg, Split, Synthetic, Transform
@@ -59,7 +60,7 @@ def test_full_and_cluster_batches() -> None:
     assert kept["metis"].sources == kept["random"].sources == 2708 / 8
     # between random parts an edge is kept where both ends fall into the batch
     assert kept["random"].edges == pytest.approx(10556 / 64)
-    assert kept["metis"].edges > 2 * kept["random"].edges
+    assert kept["metis"].edges > 5 * kept["random"].edges
     assert batches(BASE, HUGE) == 97_657
 
 
@@ -69,10 +70,13 @@ def test_toggles_move_the_part_that_they_are_about() -> None:
     assert parts({}, device="cuda")["features"] == 0
     assert parts({"features.cache_ratio": 0.25})["cache"] == base["features"] / 4
     assert parts({"aggregation": "spmm"})["messages"] == 0 < base["messages"]
-    assert parts({"precision": "fp16"})["messages"] == pytest.approx(base["messages"] / 2, abs=1)
+    assert parts({"precision": "fp16"})["messages"] < base["messages"] / 2
+    assert parts({"precision": "fp16-features"})["features"] == base["features"] / 2
+    assert parts({}, device="cuda")["allocator"] == 0 < base["allocator"]
     assert parts({"precision": "fp16-linear"})["messages"] == base["messages"]
-    assert parts({"precision": "bf16"})["activations"] == pytest.approx(base["activations"] / 2, abs=1)
-    deep = {"model.layers": 4, "sampling.fanout": [5, 5, 5, 5]}
+    wide = {"model.hidden": 4096, "aggregation": "spmm"}
+    assert parts({**wide, "precision": "bf16"})["activations"] < 0.6 * parts(wide)["activations"]
+    deep = {**wide, "model.layers": 6, "sampling.fanout": [5] * 6}
     assert parts({**deep, "checkpointing": True})["activations"] < parts(deep)["activations"]
     assert base["optimiser"] == 2 * base["parameters"]
 
