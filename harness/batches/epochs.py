@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from harness.batches.batch import Batch
 from harness.batches.edges import EdgeTable
 from harness.batches.loader import End, LoaderWatch, prefetch
+from harness.batches.observed.density import BlockDensity
 from harness.batches.observed.edges import EdgeRecount, recount_edges
 from harness.graphs.graph import Graph
 
@@ -40,6 +41,7 @@ class BatchPlan(ABC):
     def __init__(self, graph: Graph, edge_table: EdgeTable | None) -> None:
         self._graph, self._edge_table = graph, edge_table
         self._recount: EdgeRecount | None = None
+        self._density = BlockDensity()
 
     @abstractmethod
     def batch(self, epoch: int, index: int) -> Batch:
@@ -111,8 +113,13 @@ class BatchPlan(ABC):
             "edge_recount": None if self._recount is None else vars(self._recount),
         }
 
+    def density_counters(self) -> dict[str, Any]:
+        """Of the batches handed out so far: see `BlockDensity`."""
+        return self._density.counters()
+
     def _hand_out(self, batch: Batch) -> None:
         self._count(batch)
+        self._density.count(batch)
         if self._edge_table is not None and self._recount is None and len(batch.targets):
             self._recount = recount_edges(self._graph, batch)
 

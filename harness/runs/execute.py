@@ -132,6 +132,7 @@ class Assembled:
             _renamed(self.store.counters(), {"home": "feature_home"}),
             self.model.counters(),
             self.batches.edge_counters(),
+            self.batches.density_counters(),
             self.trainer.counters(),
             self.batches.preprocess_s,
             {"num_nodes": self.graph.num_nodes},
