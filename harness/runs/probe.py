@@ -33,6 +33,9 @@ def _kernels(device: str) -> dict[str, str | None]:
     """Tiny forward and backward passes of what each precision needs, with and without half aggregation."""
     import torch
 
+    from harness.models.adjacency import Csr
+    from harness.models.spmm import multiply
+
     indptr = torch.tensor([0, 2, 2, 3], device=device)
     indices = torch.tensor([0, 2, 1], device=device)
     target = torch.tensor([0, 0, 2], device=device)
@@ -58,17 +61,17 @@ def _kernels(device: str) -> dict[str, str | None]:
         messages = linear(dtype).to(dtype)[indices]
         finish(messages.new_zeros(3, 8).index_add(0, target, messages), dtype)
 
-    def spmm(dtype: torch.dtype) -> None:
-        # the engine multiplies by the matrix and, in the backward pass, by its transpose made beforehand: one kernel
-        x = linear(dtype).detach().to(dtype)
-        matrix = torch.sparse_csr_tensor(indptr, indices, torch.ones(3, device=device, dtype=dtype), (3, 3))
-        reduce = ("sum",) if device == "cpu" else ()
-        if not torch.isfinite(torch.sparse.mm(matrix, x, *reduce)).all():
+    def product(matrix: Csr, dtype: torch.dtype) -> None:
+        # the engine's own: backward it multiplies by a transpose made beforehand, with the same kernel
+        out = multiply(matrix, linear(dtype).detach().to(dtype))
+        if not torch.isfinite(out).all():
             raise FloatingPointError("the result is not finite")
 
+    def spmm(dtype: torch.dtype) -> None:
+        product(Csr(indptr, indices, torch.ones(3, device=device, dtype=dtype), 3), dtype)
+
     def segment(dtype: torch.dtype) -> None:
-        messages = linear(dtype).to(dtype)[indices]
-        finish(torch.segment_reduce(messages, "sum", offsets=indptr, axis=0, unsafe=True), dtype)
+        product(Csr(indptr, torch.arange(3, device=device), None, 3), dtype)  # of the edges in their order
 
     def dense(dtype: torch.dtype) -> None:
         padded = linear(dtype).to(dtype)[torch.zeros(3, 2, dtype=torch.int64, device=device)]

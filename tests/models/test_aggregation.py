@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch_geometric.utils import scatter
 
 from harness.batches.batch import Block
-from harness.models.aggregation import Aggregation
+from harness.models.aggregation import Aggregation, padding_share
 from harness.models.block import BlockTensors, to_torch
 from harness.models.build import build_model
 from harness.models.convolutions import convolution
@@ -62,6 +62,41 @@ def test_mean_of_messages_made_edge_by_edge(graphs, batches, kind, aggregation, 
     wanted = torch.randn_like(expected)
     gradients = [torch.autograd.grad(out, x, wanted.to(out.dtype), retain_graph=True)[0] for out in (found, expected)]
     torch.testing.assert_close(*gradients, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("kind", ["full", "cluster", "neighbor"])
+@pytest.mark.parametrize("width", [1, 7, 64])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("aggregation", ["spmm", "segment"])
+def test_means_have_the_bits_of_scatter(graphs, batches, kind, width, dtype, aggregation):
+    """Without weights all add up in the order of the edges, so that training is the same to the last bit."""
+    nodes, blocks = batches(graphs(), kind, 1)
+    torch.manual_seed(0)
+    x, gradient = torch.randn(len(nodes), width), torch.randn(blocks[0].num_dst, width).to(dtype)
+    found = []
+    for name in ("scatter", aggregation):
+        leaf = x.to(dtype).requires_grad_()
+        out = Aggregation(name, dtype).mean(leaf, to_torch(blocks[0], CPU))
+        out.backward(gradient)
+        found.append((out.detach(), leaf.grad))
+    assert torch.equal(found[0][0], found[1][0])
+    if dtype == torch.float32:  # in half, scatter's gradients are added up in half
+        assert torch.equal(found[0][1], found[1][1])
+
+
+def test_nothing_is_transposed_for_features_without_a_gradient(graphs, whole):
+    block = to_torch(whole(graphs(), 1)[0], CPU)
+    weight = torch.ones(3, requires_grad=True)
+    for aggregation in ("spmm", "segment"):
+        (Aggregation(aggregation).mean(torch.ones(80, 3), block) * weight).sum().backward()
+    assert "_transposed" not in block.plain.__dict__
+
+
+def test_padded_rows_waste_what_the_hub_asks_for(graphs, whole):
+    how, block = Aggregation("dense"), to_torch(whole(graphs(), 1)[0], CPU)
+    assert padding_share([how, Aggregation("scatter")]) is None
+    how.mean(torch.ones(80, 3), block)
+    assert padding_share([how]) == pytest.approx(1 - block.num_edges / (80 * block.plain.max_degree))
 
 
 def test_no_mean_of_messages_in_a_sparse_product(graphs, whole):
