@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 COLLAPSED = 0.03  # calibrated on Cora: docs/counters.md
-ROWS = 2**16  # looked at together
+PIECE_BYTES = 32 * 2**20  # of the rows looked at together, in float64
 
 
 class SpreadProbe:
@@ -48,12 +48,13 @@ def spread_of(embeddings: Tensor) -> tuple[float | None, int]:
         embeddings: ``[n, F]``.
 
     Returns:
-        The distance from 0 to 2, None where every row is zero; and the count.
+        The distance from 0 to 1, None where every row is zero; and the count. A row that is not finite has no
+        direction either.
     """
     total, rows = 0.0, 0
-    for piece in embeddings.split(ROWS):
+    for piece in embeddings.split(max(1, PIECE_BYTES // (8 * max(1, embeddings.shape[1])))):
         norm = torch.linalg.vector_norm(piece, dim=1, keepdim=True, dtype=torch.float64)
-        directed = norm.squeeze(1) > 0
+        directed = ((norm > 0) & torch.isfinite(norm)).squeeze(1)
         total = total + (piece[directed] / norm[directed]).sum(dim=0)
         rows += int(directed.sum())
     if rows == 0:

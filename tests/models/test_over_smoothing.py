@@ -18,7 +18,7 @@ def by_pairs(rows: torch.Tensor) -> float:
 @pytest.mark.parametrize("shift", [0.0, 1.0, 100.0])
 @pytest.mark.parametrize("rows", [1, 7, 1000])
 def test_is_the_mean_over_all_pairs(monkeypatch, rows, shift):
-    monkeypatch.setattr(over_smoothing, "ROWS", rows)
+    monkeypatch.setattr(over_smoothing, "PIECE_BYTES", 8 * 5 * rows)
     embeddings = torch.randn(60, 5) + shift
     found, zero_rows = spread_of(embeddings)
     assert found == pytest.approx(by_pairs(embeddings), abs=1e-12)
@@ -39,6 +39,8 @@ def test_rows_of_zeros_are_left_out_and_counted():
     found, zero_rows = spread_of(embeddings)
     assert found == pytest.approx(by_pairs(kept), abs=1e-12)
     assert zero_rows == 5
+    embeddings[3:8] = torch.tensor([[float("inf")], [float("nan")], [0.0], [0.0], [0.0]])
+    assert spread_of(embeddings) == (found, 5)
     assert spread_of(torch.zeros(4, 5)) == (None, 4)
 
 
