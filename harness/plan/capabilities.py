@@ -199,17 +199,6 @@ def _sampling_backend(c: Candidate, machine: Machine) -> str | None:
     return None
 
 
-def _reweighted_attention(c: Candidate, machine: Machine) -> str | None:
-    sampling, model = c.settings.options.sampling, c.settings.model
-    if c.settings.options.batching != "neighbor" or sampling.method != "importance" or not sampling.reweight:
-        return None
-    if model.conv == "gat":
-        return "sampling.reweight: gat's attention is normalised over the sample, and has no place for other weights"
-    if model.class_path is not None:
-        return f"sampling.reweight cannot reach inside a model given by class ({model.class_path})"
-    return None
-
-
 def _device_is_host(c: Candidate, machine: Machine) -> str | None:
     if c.device == "cpu" and "features.home" in c.changed and c.settings.options.features.home == "device":
         return "features.home: device is the host's memory on the CPU, as home: host is"
@@ -227,10 +216,30 @@ def _partition_method(c: Candidate, machine: Machine) -> str | None:
 
 def model_cannot(model: Model, options: Options) -> str | None:
     """Why a model cannot have the options, whatever the library and the hardware; None where it can."""
+    reasons = (_sparse_products(model, options), _weights_of_messages(model, options), _own_module(model, options))
+    return "; ".join(reason for reason in reasons if reason is not None) or None
+
+
+def _sparse_products(model: Model, options: Options) -> str | None:
     if model.conv == "gat" and options.aggregation == "spmm":
         return "gat has attention weights per edge: spmm gains nothing and needs add_self_loops=False"
     if model.conv == "mpnn" and options.aggregation == "spmm":
         return "mpnn makes a message of each edge's attributes: a product with a sparse matrix makes no messages"
+    return None
+
+
+def _weights_of_messages(model: Model, options: Options) -> str | None:
+    sampling = options.sampling
+    if options.batching != "neighbor" or sampling.method != "importance" or not sampling.reweight:
+        return None
+    if model.conv == "gat":
+        return "sampling.reweight: gat's attention is normalised over the sample, and has no place for other weights"
+    if model.class_path is not None:
+        return f"sampling.reweight cannot reach inside a model given by class ({model.class_path})"
+    return None
+
+
+def _own_module(model: Model, options: Options) -> str | None:
     if model.class_path is None:
         return None
     out_of_reach = []
@@ -287,10 +296,9 @@ def _half_precision(c: Candidate, machine: Machine) -> str | None:
 RULES: tuple[Rule, ...] = (
     Rule("cuda wished, none there", _no_cuda),
     Rule("sampling on a GPU that is not there", _sampling_backend),
-    Rule("weights of messages where there are none", _reweighted_attention),
     Rule("the device as a home of its own on the CPU", _device_is_host),
     Rule("partitioners without their library", _partition_method),
-    Rule("spmm for gat; inside a model given by class", _model),
+    Rule("spmm or weights of messages for gat; inside a model given by class", _model),
     Rule("attributes of edges where there are none", _edge_attributes),
     Rule("features on disk for the full graph", _full_from_disk),
     Rule("half precision that torch cannot do", _half_precision),

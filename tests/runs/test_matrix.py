@@ -60,6 +60,7 @@ PAIRED: dict[str, tuple[Any, ...]] = {
     "options.features.home": ("host", "disk"),
     "options.features.cache_ratio": (0.0, 0.3),
     "options.sampling.fanout": ((4, 3, 2),),
+    "options.sampling.reweight": (False, True),  # of importance
     "options.sampling.method": ("uniform", "fixed", "importance", "degree-stratified", "labor"),
 }
 
