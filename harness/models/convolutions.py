@@ -1,4 +1,4 @@
-"""PyG's convolutions, on blocks: their parameters and formulas, with an aggregation of our choice.
+"""PyG's convolutions, on blocks: their parameters and formulas, with an aggregation of our choice; and `Mpnn`.
 
 Each has two parts, so that a mini-batch and inference over the whole graph share the formula: `send`, what is
 done to every source before messages are sent, and `receive`, what each destination makes of its messages.

@@ -58,6 +58,11 @@ def test_a_reverse_edge_carries_the_same(from_arrays, arrays) -> None:
     assert found == {(0, 1): 10, (1, 0): 10, (1, 2): 11, (2, 1): 12, (4, 4): 13, (2, 3): 14, (3, 2): 14}
 
 
+def test_no_edges_have_no_rows(from_arrays, arrays) -> None:
+    graph = from_arrays(arrays | {"edge_index": np.zeros((2, 0), int), "edge_attr": np.zeros((0, 2))})
+    assert (graph.meta.edge_features, graph.edge_attr.shape) == (2, (0, 2))
+
+
 def test_csr_edges_have_their_rows_in_the_order_of_indices(from_arrays, arrays) -> None:
     del arrays["edge_index"]
     arrays |= {"indptr": np.minimum(np.arange(21), 2) * 3, "indices": np.array([9, 4, 4, 0, 9, 2])}

@@ -20,7 +20,7 @@ from harness.runs.execute import execute
 from harness.runs.proof import ToggleNotProven
 from harness.runs.request import Outcome, RunRequest, Unsupported
 from harness.runs.warm_up import warm_up
-from harness.spec.dataset import Split, Synthetic
+from harness.spec.dataset import Files, Split, Synthetic
 from harness.spec.options import Model, Options, Training
 
 BATCHING: dict[str, dict[str, Any]] = {
@@ -133,3 +133,14 @@ def test_attributes_that_nobody_asked_for_are_found(graphs, monkeypatch):
 
 def test_the_server_warms_it_up():
     warm_up()
+
+
+@pytest.mark.parametrize("batching", BATCHING)
+def test_a_graph_without_edges_trains_on_its_nodes(tmp_path, monkeypatch, batching):
+    rng = np.random.default_rng(0)
+    arrays = {"x": rng.standard_normal((60, 4)).astype(np.float32), "y": np.arange(60) % 3}
+    np.savez(tmp_path / "g.npz", edge_index=np.zeros((2, 0), int), edge_attr=np.zeros((0, 2)), **arrays)
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    counters = _run(prepare(Files(source="files", path="g.npz"), "bare", tmp_path), **BATCHING[batching]).counters
+    assert counters["edge_recount"] == {"edges": 0, "matched": 0}
+    assert (counters["edge_features_read"], counters["edge_attr_bytes"]) == ([2, 2], 0)
