@@ -68,6 +68,7 @@ class Adjacency:
 
     Attributes:
         row_pointer: `indptr` on the host.
+        summed_by: the kernel that last summed over these edges, as it says itself; empty before one has.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Adjacency:
         self.row_pointer, self._indices, self._weights = indptr, indices, weights
         self.num_dst, self.num_src, self.num_edges = len(indptr) - 1, num_src, len(indices)
         self.device = device
+        self.summed_by = ""
         self._by_dtype: dict[tuple[str, torch.dtype], Any] = {}
 
     @cached_property

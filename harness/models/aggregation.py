@@ -116,7 +116,6 @@ class Aggregation:
     def _run(self, x: Tensor) -> Iterator[Tensor]:
         """The messages in their dtype, outside of autocast, which would choose another."""
         messages = x if self._dtype is None else x.to(self._dtype)
-        self.calls[self.implementation] += 1
         self.message_dtype = messages.dtype
         with torch.autocast(x.device.type, enabled=False):
             try:
@@ -138,11 +137,12 @@ class Aggregation:
         weight: Tensor | None = None,
         finish: Finish | None = None,
     ) -> Tensor:
+        self.calls[adjacency.summed_by] += 1
         if adjacency.is_padded:
             self.padded_calls += 1
             self.padded_edges += adjacency.num_edges
             self.padded_slots += adjacency.num_dst * adjacency.max_degree
-        self.range.look(self.calls[self.implementation], out, adjacency, rows, index, weight, finish)
+        self.range.look(self.calls.total(), out, adjacency, rows, index, weight, finish)
         return out
 
 
@@ -164,6 +164,7 @@ def _times(scale: Tensor) -> Finish:
 
 
 def _scatter_reduce(messages: Tensor, adjacency: Adjacency) -> Tensor:
+    adjacency.summed_by = "scatter"
     return scatter(messages, adjacency.dst, dim=0, dim_size=adjacency.num_dst, reduce="sum")
 
 
@@ -188,6 +189,7 @@ def _spmm_attend(x: Tensor, attention: Tensor, adjacency: Adjacency) -> Tensor:
     """A product for each head; for inference, since no gradient reaches the attention."""
     if torch.is_grad_enabled() and (attention.requires_grad or x.requires_grad):
         raise Unsupported("attention weights have no gradient through a sparse product; use scatter or segment")
+    adjacency.summed_by = "spmm"
     heads = [multiply(adjacency.matrix_of(attention[:, head].contiguous()), x[:, head]) for head in range(x.shape[1])]
     return torch.stack(heads, dim=1)
 

@@ -21,17 +21,20 @@ def dense_sum(x: Tensor, adjacency: Adjacency) -> Tensor:
     Returns:
         ``[num_dst, F]``, dtype of `x`, in which torch rounds once: half precision is added up in float32.
     """
+    adjacency.summed_by = "dense"
     slots, weight = _sources(x, adjacency), adjacency.weight(x.dtype)
     return (slots if weight is None else _in_slots(weight, adjacency).unsqueeze(-1) * slots).sum(dim=1)
 
 
 def dense_reduce(messages: Tensor, adjacency: Adjacency) -> Tensor:
     """Sum of each destination's messages, ``[num_edges, F]`` to ``[num_dst, F]``."""
+    adjacency.summed_by = "dense"
     return _in_slots(messages, adjacency).sum(dim=1)
 
 
 def dense_attend(x: Tensor, attention: Tensor, adjacency: Adjacency) -> Tensor:
     """Sum of each destination's sources ``[num_src, heads, F]`` weighted by attention ``[num_edges, heads]``."""
+    adjacency.summed_by = "dense"
     return (_in_slots(attention, adjacency).unsqueeze(-1) * _sources(x, adjacency)).sum(dim=1)
 
 

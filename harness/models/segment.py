@@ -22,6 +22,7 @@ def gathered_sum(x: Tensor, adjacency: Adjacency) -> Tensor:
 
     Edge weights are taken in the dtype of `x`, and each message is rounded to it.
     """
+    adjacency.summed_by = "segment"
     return _GatheredSum.apply(x, adjacency)
 
 
@@ -39,6 +40,7 @@ def segment_sum(messages: Tensor, adjacency: Adjacency) -> Tensor:
     Returns:
         ``[num_dst, ...]``, dtype of `messages`; half precision is added up in float32 and rounded once.
     """
+    adjacency.summed_by = "segment"
     return _SegmentSum.apply(messages.flatten(1), adjacency).view(adjacency.num_dst, *messages.shape[1:])
 
 

@@ -22,6 +22,7 @@ def spmm_sum(x: Tensor, adjacency: Adjacency) -> Tensor:
     Returns:
         ``[num_dst, F]``, dtype of `x`. Where `x` needs no gradient, as a first layer's features, nothing is transposed.
     """
+    adjacency.summed_by = "spmm"
     return _SparseSum.apply(x, adjacency)
 
 

@@ -545,3 +545,10 @@ def test_outputs_held_other_than_asked(graph, monkeypatch, asked, method, broken
     monkeypatch.setattr(retained.Retained, method, broken)
     with pytest.raises(ToggleNotProven, match=named):
         _run(graph, retain=asked)
+
+
+@pytest.mark.parametrize(("asked", "done"), [("spmm", "scatter"), ("segment", "spmm"), ("scatter", "segment")])
+def test_sums_made_by_another_kernel(graph, monkeypatch, asked, done):
+    monkeypatch.setitem(aggregation._SUMS, asked, aggregation._SUMS[done])
+    with pytest.raises(ToggleNotProven, match=f"aggregation .*{asked}.*{done}"):
+        _run(graph, aggregation=asked)
