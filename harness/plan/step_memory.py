@@ -73,7 +73,7 @@ class StepMemory:
         self.ledger.give(*head)
         for layer in reversed(layers):
             if self._drops(layer):
-                self.ledger.give(self._forward_again(layer))
+                self.ledger.give(*self._forward_again(layer))
             gradient = self._backward(layer, gradient)
             if layer.output is not None and self._options.retain == "none":
                 self.ledger.give(layer.output)
@@ -82,13 +82,12 @@ class StepMemory:
         last = len(self._shapes) - 1
         return self._options.checkpointing and (layer.index < last or last == 0)
 
-    def _forward_again(self, layer: _Layer) -> Tensor:
-        """Its second computation: a second output too, which nothing reads."""
+    def _forward_again(self, layer: _Layer) -> list[Tensor]:
+        """Its second computation: a second output too, which nothing reads (a single layer's logits are kept)."""
         first, layer.output = layer.output, None
         self._forward(layer)
         again, layer.output = layer.output, first
-        assert again is not None
-        return again
+        return [] if again is None else [again]
 
     def _jump(self, layers: list[_Layer]) -> list[Tensor]:
         """What jumping knowledge joins: the outputs are held already."""

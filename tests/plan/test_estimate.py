@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,21 @@ def test_toggles_move_the_part_that_they_are_about() -> None:
     deep = {**wide, "model.layers": 6, "sampling.fanout": [5] * 6}
     assert parts({**deep, "checkpointing": True})["activations"] < parts(deep)["activations"]
     assert base["optimiser"] == 2 * base["parameters"]
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+@pytest.mark.parametrize("conv", ["gcn", "sage", "gat", "gin", "mpnn"])
+def test_every_network_has_an_estimate(conv: str, layers: int) -> None:
+    """A single layer is the last one, and is computed twice all the same."""
+    sizes = Sizes(nodes=2708, edges=10556, features=1433, classes=7, train_nodes=140, edge_features=3)
+    for checkpointing, jumping, retain, residual in product(
+        (False, True), ("none", "cat", "max"), ("none", "layer"), (False, True)
+    ):
+        patch = {"model.conv": conv, "model.layers": layers, "sampling.fanout": [5] * layers}
+        patch |= {"model.jumping": jumping, "model.residual": residual, "retain": retain}
+        found = parts({**patch, "checkpointing": checkpointing}, sizes)
+        assert min(found.values()) >= 0
+        assert found["activations"] > 0
 
 
 def test_weights_are_counted() -> None:

@@ -41,7 +41,7 @@ CELLS = list(itertools.product(CONVS, AGGREGATIONS, PRECISIONS, BATCHINGS, (Fals
 PAIRED: dict[str, tuple[Any, ...]] = {
     "purpose": ("quality", "timing"),
     "model.conv": CONVS,
-    "model.layers": (3,),
+    "model.layers": (1, 3),
     "model.norm": ("none", "batch", "layer", "pair"),
     "model.residual": (False, True),
     "model.jumping": ("none", "cat", "max"),
@@ -59,7 +59,6 @@ PAIRED: dict[str, tuple[Any, ...]] = {
     "options.loader.threads": (0, 2),
     "options.features.home": ("host", "disk"),
     "options.features.cache_ratio": (0.0, 0.3),
-    "options.sampling.fanout": ((4, 3, 2),),
     "options.sampling.reweight": (False, True),  # of importance
     "options.sampling.method": ("uniform", "fixed", "importance", "degree-stratified", "labor"),
 }
@@ -106,7 +105,7 @@ def settings_of(row: dict[str, Any]) -> Settings:
         "model": {"layers": 2, "hidden": 8, "heads": 2},
         "training": {"epochs": 2, "batch_size": 24, "lr": 0.01},
         "options": {
-            "sampling": {"fanout": [4, 3]},
+            "sampling": {"fanout": [4, 3, 2][: row.get("model.layers", 2)]},
             "partition": {"method": "random", "parts": 4, "per_batch": 2},
             "features": {},
             "loader": {},
