@@ -20,6 +20,7 @@ from harness.spec.options import Options
 # One thread of a present CPU, float32; for a guess of the order of magnitude only.
 FLOP_S = 8e10  # dense products
 BYTE_S = 6e9  # gathers and scatters
+SUM_BYTE_S = 12e9  # the same sums by spmm and segment, which write no messages or read them once
 BATCH_S = 0.003  # Python and launches of one step
 START_S = 1.0  # a process of the timing job: fork, opening the graph, the model
 PROCESS = 1_500_000  # bytes that any training adds to its process
@@ -118,13 +119,15 @@ def _cache_bytes(options: Options, table: float) -> float:
 
 def epoch_seconds(settings: Settings, sizes: Sizes, layers: list[LayerShape]) -> float:
     """A rough guess of one training epoch on one CPU thread, by products and moved bytes; off by a few times."""
-    flops, moved = 0.0, layers[0].sources * sizes.features * FLOAT
+    flops, moved, fetched = 0.0, 0.0, layers[0].sources * sizes.features * FLOAT
+    rate = SUM_BYTE_S if settings.options.aggregation in ("spmm", "segment") else BYTE_S
     for index, layer in enumerate(layers):
         passes = 3 if index else 2  # forward, weights' gradient, and inputs' gradient, which features do not need
+        passes += settings.options.checkpointing
         products = 2 if settings.model.conv in ("sage", "gin") else 1
         flops += passes * 2 * layer.targets * layer.width_in * layer.width_out * products
         moved += passes * layer.edges * _message_width(settings, layer) * FLOAT
-    return batches(settings, sizes) * (BATCH_S + flops / FLOP_S + moved / BYTE_S)
+    return batches(settings, sizes) * (BATCH_S + flops / FLOP_S + fetched / BYTE_S + moved / rate)
 
 
 def estimate(settings: Settings, sizes: Sizes | None, device: str) -> Estimate:

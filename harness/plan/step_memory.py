@@ -198,7 +198,9 @@ class StepMemory:
         cast = []
         if self._bytes.value != FLOAT and size != self._sent(layer):
             cast = [self._take("messages", shape.sources * width * size)]
-        many = 2 if weighted or self._options.sampling.reweight else 1
+        # segment weighs messages where they lie
+        copies = self._options.aggregation != "segment" and (weighted or self._options.sampling.reweight)
+        many = 2 if copies else 1
         messages = [self._take("messages", m) for m in [self._messages(shape, width)] * many if m]
         total = self._keep(shape.targets * width * size)
         self.ledger.give(*messages)
@@ -248,7 +250,8 @@ class StepMemory:
     def _spread(self, shape: LayerShape, width: int, copies: int) -> None:
         """Gradients of messages, on the way from destinations to sources."""
         messages = self._messages(shape, width)
-        if messages:
+        made_again = self._options.aggregation != "segment" or self._model.conv in ("gat", "mpnn")
+        if messages and made_again:
             if self._options.aggregation == "dense":
                 copies = 4  # autograd's copies of a view that is changed in place: the slots that are filled with 0
             taken = [self._take("messages", messages) for _ in range(copies)]

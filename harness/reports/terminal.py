@@ -175,7 +175,10 @@ def _memory_text(plan: Plan) -> str:
     if not known:
         return f"Memory: {_unknown(plan)}"
     name = max(known, key=lambda n: known[n])
-    return f"Memory: about {bytes_text(known[name])} in the largest run ({shortened(clean(name), 40)}), roughly."
+    parts = sorted(plan.cells[name].estimate.parts.items(), key=lambda part: -part[1])
+    listed = ", ".join(f"{part} {bytes_text(size)}" for part, size in parts if size)
+    largest = f"Memory: about {bytes_text(known[name])} in the largest run ({shortened(clean(name), 40)}), roughly"
+    return f"{largest}: {listed}." if listed else f"{largest}."
 
 
 def _skip_reasons(plan: Plan) -> list[str]:

@@ -171,3 +171,13 @@ def test_what_a_cell_changes_is_wrapped_and_never_cut(make_verdicts, make_plan) 
     column = lines[1].index("changes")
     told = " ".join(line[column:].split("  ")[0].strip() for line in lines[start : lines.index("", start)])
     assert told == ", ".join(f"{k} = {json.dumps(v)}" for k, v in patch.items())
+
+
+def test_the_largest_runs_memory_is_told_by_part(make_verdicts, make_plan) -> None:
+    plan = make_plan(make_verdicts())
+    parts = {"features": 60_000_000, "cache": 0, "messages": 20_000_000, "allocator": 9_000_000}
+    estimate = Estimate(memory_bytes=89_000_000, parts=parts, epoch_s=1.0)
+    largest = plan.cells["baseline"].model_copy(update={"estimate": estimate})
+    lines = plan_lines(plan.model_copy(update={"cells": {**plan.cells, "baseline": largest}}))
+    told = "in the largest run (baseline), roughly: features 60.0 MB, messages 20.0 MB, allocator 9.0 MB."
+    assert told in " ".join(" ".join(lines).split())
