@@ -15,7 +15,7 @@ from harness.plan.model import Cell, Estimate, Plan, VariantPlan
 from harness.plan.sizes import Sizes, prepared_edge_features, prepared_sizes, prepared_warnings
 from harness.plan.step_memory import FLOAT, LONG, StepMemory
 from harness.spec.option_paths import Settings
-from harness.spec.options import Options
+from harness.spec.options import Model, Options
 
 # One thread of a present CPU, float32; for a guess of the order of magnitude only.
 FLOP_S = 8e10  # dense products
@@ -32,22 +32,36 @@ OVER = 1.5  # a peak of more than so many times the estimate is flagged
 def parameters(settings: Settings, layers: list[LayerShape], sizes: Sizes) -> int:
     """Weights of the model, biases and norms included; of our convolutions."""
     model, total = settings.model, 0
-    for layer in layers:
-        pair = layer.width_in * layer.width_out
-        extra = {"sage": pair, "gin": layer.width_out * layer.width_out, "gat": 2 * layer.width_out}
-        if model.conv == "mpnn":
-            total += pair + (sizes.edge_features + 1) * layer.width_out
-        total += pair + extra.get(model.conv or "", 0) + layer.width_out
-        total += 2 * layer.width_out if model.norm in ("batch", "layer") else 0
-        total += pair if model.residual and layer.width_in != layer.width_out else 0
+    for index, layer in enumerate(layers):
+        last = index == len(layers) - 1 and model.jumping == "none"
+        total += _convolution_parameters(model, layer, last, sizes.edge_features)
+        if not last:
+            total += _norm_parameters(model, layer.width_out)
+            total += layer.width_in * layer.width_out if model.residual and layer.width_in != layer.width_out else 0
     if model.jumping != "none":
-        total += model.hidden * (len(layers) if model.jumping == "cat" else 1) * sizes.classes
+        total += (model.hidden * (len(layers) if model.jumping == "cat" else 1) + 1) * sizes.classes
     return total
 
 
+def _convolution_parameters(model: Model, layer: LayerShape, last: bool, edge_features: int) -> int:
+    into, out = layer.width_in, layer.width_out
+    if model.conv == "gin":  # a perceptron of two layers
+        hidden = into if last else out
+        return (into + 1) * hidden + _norm_parameters(model, hidden) + (hidden + 1) * out
+    if model.conv == "gat":  # the last layer's heads have all channels
+        return (into + 2) * out * (model.heads if last else 1) + out
+    if model.conv == "mpnn":
+        return (2 * into + 1 + edge_features + 1) * out
+    return (2 * into if model.conv == "sage" else into) * out + out
+
+
+def _norm_parameters(model: Model, width: int) -> int:
+    return 2 * width if model.norm in ("batch", "layer") else 0
+
+
 def _message_width(settings: Settings, layer: LayerShape) -> int:
-    """gcn and gat transform before they propagate, sage and gin after."""
-    return layer.width_out if settings.model.conv in ("gcn", "gat") else layer.width_in
+    """gcn, gat and mpnn transform before they propagate, sage and gin after."""
+    return layer.width_out if settings.model.conv in ("gcn", "gat", "mpnn") else layer.width_in
 
 
 def memory_parts(settings: Settings, sizes: Sizes, layers: list[LayerShape], device: str) -> dict[str, int]:

@@ -147,7 +147,7 @@ class StepMemory:
         scaled, own = (self._keep(shape.targets * shape.width_in * self._input(layer)) for _ in range(2))
         both = self._keep(own[1])
         self.ledger.give(total, scaled, own)
-        hidden = shape.targets * (shape.width_out if layer.output or not self._last(layer) else shape.width_in) * value
+        hidden = shape.targets * (shape.width_in if self._last(layer) else shape.width_out) * value
         layer.kept += [both, self._keep(hidden)]
         if self._model.norm != "none":
             layer.kept.append(self._keep(hidden))

@@ -16,6 +16,7 @@ from harness.graphs.graph import Graph
 from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph
 from harness.plan.batch_shapes import layer_shapes
+from harness.plan.estimate import parameters
 from harness.plan.sizes import sizes_of
 from harness.plan.step_memory import StepMemory
 from harness.runs.execute import assemble
@@ -78,11 +79,12 @@ def _threads_as_they_were() -> Iterator[None]:
         {"precision": "bf16-linear", "aggregation": "segment"},
         {"model.norm": "batch", "model.residual": True},
         {"model.norm": "pair", "model.jumping": "cat", "model.dropout": 0.0},
+        {"model.heads": 4, "model.norm": "layer"},
         {"model.input_dropout": 0.5, "retain": "layer", "model.norm": "layer"},
     ],
     ids=lambda patch: " ".join(map(str, patch.values())) or "plain",
 )
-def test_the_most_that_a_step_holds(graph: Graph, conv: str, patch: dict[str, Any]) -> None:
+def test_the_most_that_a_step_holds_and_its_weights(graph: Graph, conv: str, patch: dict[str, Any]) -> None:
     if conv in ("gat", "mpnn") and patch.get("aggregation") == "spmm":
         pytest.skip(f"{conv} has no spmm")
     settings = settings_of(patched(tree_of(BASE), {"model.conv": conv, **patch}))
@@ -99,10 +101,13 @@ def test_the_most_that_a_step_holds(graph: Graph, conv: str, patch: dict[str, An
         device="cpu",
         threads=1,
     )
-    trainer = assemble(request, graph, torch.device("cpu")).trainer
+    run = assemble(request, graph, torch.device("cpu"))
+    trainer = run.trainer
     trainer.epoch(1, NoClock())  # indices and the optimiser's moments are there from now on
     with LiveTensors() as live:
         trainer.epoch(2, NoClock())
-    layers = layer_shapes(settings, sizes_of(graph.meta.model_dump()))
+    sizes = sizes_of(graph.meta.model_dump())
+    layers = layer_shapes(settings, sizes)
+    assert parameters(settings, layers, sizes) == sum(p.numel() for p in run.model.parameters())
     expected = sum(StepMemory(settings, layers, "cpu").ledger.peak.values())
     assert expected == pytest.approx(live.peak, rel=0.25)
