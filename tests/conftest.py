@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from harness.graphs.graph import Graph
 from harness.graphs.prepare import prepare
@@ -16,6 +17,10 @@ from harness.graphs.store import open_graph
 from harness.spec.dataset import Dataset, Files, Synthetic
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+# The first example compiles loops, and the machine may be busy: how long one takes says nothing about what it tests.
+settings.register_profile("untimed", settings(), deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")

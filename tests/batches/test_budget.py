@@ -49,7 +49,7 @@ def _all(division: BudgetedEpoch) -> list[Made]:
             return made
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.integers(0, 60), max_size=400), st.integers(1, 10**7))
 def test_batches_hold_every_seed_once_and_as_many_as_fit(sizes: list[int], budget: int) -> None:
     made = _all(_division(sizes, budget)[0])

@@ -159,7 +159,7 @@ def test_hits_equal_a_recount(skewed, make_graph, tmp_path, batching, policy, ra
         assert found["cache_hits"] == found["cache_hits_optimal"]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.floats(0.0, 1.0))
 def test_no_order_beats_hindsight(seed: int, share: float) -> None:
     rng = np.random.default_rng(seed)

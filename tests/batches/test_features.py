@@ -84,7 +84,7 @@ def test_rows_are_bit_equal_and_counts_are_exact(x, score, home: str, count: int
         assert found["cache_fill_s"] > 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 60), st.integers(1, 40), st.data())
 def test_any_width_and_any_nodes(nodes: int, width: int, data) -> None:
     """Among them a width that changes from store to store, one node, and equal scores."""

@@ -124,7 +124,7 @@ def test_draws_of_two_nodes_of_two_epochs_and_of_two_seeds_are_unrelated() -> No
 
 
 @EVERY_METHOD
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graph=odd_graphs(), fanout=fanouts, data=st.data())
 def test_hops_and_blocks(method: str, reweight: bool, graph: Csr, fanout: list[int], data: st.DataObject) -> None:
     indptr, indices = graph
@@ -181,7 +181,7 @@ def test_hops_and_blocks(method: str, reweight: bool, graph: Csr, fanout: list[i
 
 
 @EVERY_METHOD
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(graph=odd_graphs(), fanout=fanouts, data=st.data())
 def test_edges_are_the_graphs_and_no_position_comes_twice(
     method: str, reweight: bool, graph: Csr, fanout: list[int], data: st.DataObject
@@ -214,7 +214,7 @@ def test_all_neighbours_are_taken_in_order(skewed: Csr) -> None:
 
 
 @EVERY_METHOD
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(graph=odd_graphs(), fanout=fanouts, epoch=st.integers(0, 10**6), data=st.data())
 def test_equals_the_torch_oracle(
     method: str, reweight: bool, graph: Csr, fanout: list[int], epoch: int, data: st.DataObject

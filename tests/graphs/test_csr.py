@@ -28,7 +28,7 @@ def arrays_of(pairs: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 @given(edge_lists)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_directed_keeps_every_edge_as_it_is(case: tuple[int, list[tuple[int, int]]]) -> None:
     n, pairs = case
     csr = build_csr(*arrays_of(pairs), n)
@@ -38,7 +38,7 @@ def test_directed_keeps_every_edge_as_it_is(case: tuple[int, list[tuple[int, int
 
 
 @given(edge_lists)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_undirected_is_the_union_with_the_reverse_each_once(case: tuple[int, list[tuple[int, int]]]) -> None:
     n, pairs = case
     csr = build_csr(*arrays_of(pairs), n, undirected=True)
@@ -48,7 +48,7 @@ def test_undirected_is_the_union_with_the_reverse_each_once(case: tuple[int, lis
 
 
 @given(edge_lists)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_facts_count_what_they_say(case: tuple[int, list[tuple[int, int]]]) -> None:
     n, pairs = case
     facts = edge_facts(build_csr(*arrays_of(pairs), n))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.graphs.csr import build_csr, edge_numbers
@@ -23,7 +23,6 @@ def ends_as_attributes(source: np.ndarray, target: np.ndarray) -> np.ndarray:
     return np.stack([source, target, np.arange(len(source))], axis=1).astype(np.float32)
 
 
-@settings(deadline=None)  # the loops are compiled in the first example
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=40), st.booleans())
 def test_each_entry_of_the_csr_is_the_edge_that_it_is_said_to_be(edges, undirected) -> None:
     source, target = np.array(edges, dtype=np.int64).reshape(-1, 2).T

@@ -24,7 +24,7 @@ def by_a_dense_solve(n: int, edges: list[tuple[int, int]], damping: float) -> np
     return np.linalg.solve(np.eye(n) - damping * passed, np.full(n, (1 - damping) / n))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(graph=edge_lists, damping=st.sampled_from([0.0, 0.5, 0.85, 0.99]))
 def test_pagerank_solves_its_equation(graph: tuple[int, list[tuple[int, int]]], damping: float) -> None:
     n, edges = graph

@@ -95,7 +95,7 @@ def test_random_parts_differ_by_one_node_at_most() -> None:
     assert sorted(sizes) == [14, 14, 14, 14, 14, 15, 15]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     n=st.integers(0, 30),
     edges=st.lists(st.tuples(st.integers(0, 29), st.integers(0, 29)), max_size=80),
@@ -142,7 +142,7 @@ def test_isolated_nodes_alone_are_dealt_evenly(method: str) -> None:
     assert sorted(sizes) == [14] * 5 + [15] * 2
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(n=st.integers(1, 25), edges=st.lists(st.tuples(st.integers(0, 24), st.integers(0, 24)), max_size=90))
 def test_the_undirected_graph_is_what_scipy_makes_of_it(n: int, edges: list[tuple[int, int]]) -> None:
     ends = [(a % n, b % n) for a, b in edges]

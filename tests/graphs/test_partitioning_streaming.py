@@ -43,7 +43,7 @@ def written_out(graph: Csr, parts: int, method: str, seed: int, passes: int = 1)
     return np.array([next(i for i in range(parts) if v in members[i]) for v in range(n)])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     n=st.integers(3, 40),
     edges=st.lists(st.tuples(st.integers(0, 39), st.integers(0, 39)), max_size=160),

@@ -21,7 +21,7 @@ from harness.spec.errors import InputError
     st.integers(0, 2**32),
     st.sampled_from([random_split, stratified_split]),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_parts_hold_every_labelled_node_once(labels: list[int], train: float, val: float, seed: int, draw) -> None:
     y = np.array(labels)
     nodes = draw(y, train, val, seed)

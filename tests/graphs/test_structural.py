@@ -48,7 +48,7 @@ def returns_by_powers(a: np.ndarray, steps: int) -> np.ndarray:
     return np.stack([np.diag(np.linalg.matrix_power(step, k)) for k in range(1, steps + 1)], axis=1)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(graph=graphs, steps=st.integers(1, 7))
 def test_clustering_and_returns_are_those_of_plain_loops(graph, steps) -> None:
     n, edges = graph

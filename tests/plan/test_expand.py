@@ -140,7 +140,7 @@ def variants(draw: st.DrawFn) -> dict[str, Any]:
     return made
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(variants(), st.sampled_from(["one-at-a-time", "factorial"]))
 def test_a_cell_differs_from_the_baseline_in_exactly_what_it_declares(made: dict[str, Any], kind: str) -> None:
     kernels = dict.fromkeys([p + a for p in ("bf16", "fp16") for a in ("", "+spmm", "+segment", "+dense", "-linear")])

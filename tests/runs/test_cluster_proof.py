@@ -54,7 +54,7 @@ def _graph_of(source: np.ndarray, target: np.ndarray, n: int) -> Graph:
 
 
 @pytest.mark.parametrize("method", ["metis", "random", "fennel", "ldg"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     kind=st.sampled_from(["random", "stars", "hubs", "cliques", "complete", "path", "no edges"]),
     n=st.sampled_from([1, 2, 5, 20, 80, 300]),

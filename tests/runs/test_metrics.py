@@ -48,7 +48,7 @@ def test_auc_is_none_where_a_class_is_missing(classes, labels):
     assert np.isfinite([found.accuracy, found.macro_f1, found.loss]).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 10_000), classes=st.integers(2, 6), n=st.integers(20, 120), coarse=st.booleans())
 def test_agrees_with_scikit_learn(seed, classes, n, coarse):
     rng = np.random.default_rng(seed)

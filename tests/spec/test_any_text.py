@@ -69,7 +69,7 @@ def check(path: Path, content: bytes) -> None:
         assert problem.column is None or problem.column >= 1
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_a_spec_with_values_and_keys_exchanged(folder: Path, data: st.DataObject) -> None:
     lines = list(LINES)
@@ -84,7 +84,7 @@ def test_a_spec_with_values_and_keys_exchanged(folder: Path, data: st.DataObject
     check(folder / "exchanged.yaml", "\n".join(lines).encode())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_a_spec_with_characters_changed(folder: Path, data: st.DataObject) -> None:
     text = "\n".join(LINES)
@@ -94,7 +94,7 @@ def test_a_spec_with_characters_changed(folder: Path, data: st.DataObject) -> No
     check(folder / "changed.yaml", (text[:start] + new + text[end:]).encode())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=60))
 def test_any_bytes(folder: Path, content: bytes) -> None:
     check(folder / "bytes.yaml", content)
@@ -107,7 +107,7 @@ trees = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.dictionaries(st.sampled_from(KEYS), trees, min_size=1))
 def test_any_tree(folder: Path, tree: dict[str, Any]) -> None:
     check(folder / "tree.yaml", json.dumps(tree).encode())

@@ -188,7 +188,7 @@ PROBABLE = st.floats(-2.0, 2.0).map(lambda x: round(x, 3))
 
 
 @given(st.lists(PROBABLE, min_size=3, max_size=25), st.floats(-0.2, 0.2).map(lambda x: round(x, 3)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_constant_added_to_both_arms_changes_nothing(d: list[float], shift: float) -> None:
     baseline = [0.5 + 0.001 * i for i in range(len(d))]
     variant = [b + x / 100.0 for b, x in zip(baseline, d, strict=True)]
@@ -197,7 +197,7 @@ def test_a_constant_added_to_both_arms_changes_nothing(d: list[float], shift: fl
 
 
 @given(st.lists(PROBABLE, min_size=10, max_size=10), st.lists(PROBABLE, min_size=0, max_size=20))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_seeds_beyond_the_decision_are_ignored(d: list[float], later: list[float]) -> None:
     judged = judge_d(d, looks=[5, 10, 20])
     if judged.decided:
@@ -205,7 +205,7 @@ def test_seeds_beyond_the_decision_are_ignored(d: list[float], later: list[float
 
 
 @given(st.lists(PROBABLE, min_size=5, max_size=5), st.permutations(range(4)))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_variants_do_not_see_each_other(d: list[float], order: list[int]) -> None:
     arms = {f"v{i}": [BASELINE + (x + i) / 100.0 for x in d] for i in range(4)}
     together = judge([BASELINE] * 5, {f"v{i}": arms[f"v{i}"] for i in order})
@@ -214,7 +214,7 @@ def test_variants_do_not_see_each_other(d: list[float], order: list[int]) -> Non
 
 
 @given(st.lists(PROBABLE, min_size=5, max_size=5), st.floats(0.0, 1.0))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_larger_allowance_never_turns_a_pass_into_less(d: list[float], extra: float) -> None:
     if judge_d(d, looks=None).state == "pass":
         assert judge_d(d, looks=None, max_drop_pp=0.5 + extra).state == "pass"

@@ -487,7 +487,7 @@ def test_leave_one_out_recommends_nothing_on_the_baseline() -> None:
 
 
 @given(st.permutations(["a", "b", "c", "d"]))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_the_order_of_variants_does_not_matter(order: list[str]) -> None:
     d = {"a": PASSING, "b": UNDECIDED, "c": FAILING, "d": [0.0] * 5}
     variants = {"baseline": baseline_of()} | {name: quality_of(name, d[name]) for name in order}

@@ -41,7 +41,7 @@ def test_only_an_inconclusive_test_asks_for_more() -> None:
 
 
 @given(st.floats(-2.0, 1.0), st.floats(1e-6, 5.0), st.sampled_from([1e-4, 0.0157, 0.05]), st.integers(3, 20))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_more_spread_never_needs_fewer(mean: float, sd: float, alpha: float, n: int) -> None:
     quiet, noisy = more_seeds(n, mean, sd, alpha), more_seeds(n, mean, 2.0 * sd, alpha)
     assert quiet is None or quiet >= 1

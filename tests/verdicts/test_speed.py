@@ -150,7 +150,7 @@ def _looked_at(true: float, sd: float, draws: int = 20_000) -> tuple[np.ndarray,
 
 
 @given(st.lists(st.floats(-0.5, 0.5), min_size=4, max_size=4), st.lists(st.floats(-0.5, 0.5), max_size=8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_ratios_beyond_the_decision_are_ignored(first: list[float], later: list[float]) -> None:
     judged = judge_ratios(first, LOOKS, 1.05)
     if judged.decided:
