@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from harness.batches.adjacency import read_only, read_only_ids, self_loops
 from harness.batches.batch import Batch, Block
-from harness.batches.compiled import compiled
 from harness.batches.edges import BatchEdges, edge_table_of
 from harness.batches.epochs import BatchPlan
 from harness.batches.randomness import PART_ORDER, permutation
 from harness.batches.row_tables import RowTables
+from harness.batches.self_loops import self_loops
+from harness.graphs.compiled import compiled
 from harness.graphs.graph import Graph
+from harness.graphs.read_only import read_only, read_only_ids
 
 _ROW_BITS = np.uint64(32)
 _ROW_MASK = np.uint64(0xFFFFFFFF)

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from harness.batches.adjacency import read_only
 from harness.batches.features.gather import gather
+from harness.graphs.read_only import read_only
 
 
 class EdgeTable:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from harness.batches.adjacency import self_loops
 from harness.batches.batch import Batch, Block
 from harness.batches.edges import BatchEdges, edge_table_of
 from harness.batches.epochs import BatchPlan
+from harness.batches.self_loops import self_loops
 from harness.graphs.graph import Graph
 
 

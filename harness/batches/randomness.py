@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.batches.compiled import compiled
+from harness.graphs.compiled import compiled
 from harness.graphs.mixing import GOLDEN, mix
-
-__all__ = ["GOLDEN", "NEIGHBOURS", "PART_ORDER", "SEED_ORDER", "below", "mix", "permutation", "stream_key"]
 
 # Purposes: the first word of a key, so that equal counters of different purposes are unrelated.
 NEIGHBOURS = 1

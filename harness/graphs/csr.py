@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
+
+from harness.graphs.compiled import compiled
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,11 @@ def check_csr(indptr: np.ndarray, indices: np.ndarray) -> None:
         raise ValueError(f"indices must lie in 0..{num_nodes - 1}; got {indices.min()}..{indices.max()}")
 
 
+def source_degree(indices: np.ndarray, num_nodes: int) -> np.ndarray:
+    """How often each node is the source of an edge, int64, ``[num_nodes]``."""
+    return np.bincount(indices, minlength=num_nodes) if len(indices) else np.zeros(num_nodes, np.int64)
+
+
 def row_ranges(indptr: np.ndarray, most_edges: int, most_rows: int | None = None) -> Iterator[tuple[int, int]]:
     """Consecutive rows (first, last + 1), with at most so many edges unless a single row has more, and at most so many
     rows: to go through a graph that is larger than memory."""
@@ -126,7 +132,7 @@ def edge_facts(csr: Csr) -> EdgeFacts:
         self_loops=int(self_loops),
         duplicate_edges=int(duplicates),
         max_in_degree=int(degrees.max(initial=0)),
-        degrees=_binned(degrees, np.bincount(csr.indices, minlength=csr.num_nodes)),
+        degrees=_binned(degrees, source_degree(csr.indices, csr.num_nodes)),
     )
 
 
@@ -144,7 +150,7 @@ def _is_symmetric(csr: Csr) -> bool:
     return np.array_equal(indptr, csr.indptr) and np.array_equal(indices, csr.indices)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pointer(ids: np.ndarray, num_nodes: int) -> np.ndarray:
     """Row pointer of edges whose rows are `ids`."""
     indptr = np.zeros(num_nodes + 1, np.int64)
@@ -155,7 +161,7 @@ def _pointer(ids: np.ndarray, num_nodes: int) -> np.ndarray:
     return indptr
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _rows(row: np.ndarray, column: np.ndarray, num_nodes: int) -> tuple[np.ndarray, np.ndarray]:
     """CSR of an edge list; the columns of a row keep their order."""
     indptr = _pointer(row, num_nodes)
@@ -167,7 +173,7 @@ def _rows(row: np.ndarray, column: np.ndarray, num_nodes: int) -> tuple[np.ndarr
     return indptr, indices
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sorted_by(node: np.ndarray, order: np.ndarray, num_nodes: int) -> np.ndarray:
     """The entries of `order` by their node, those of one node in the order that they had."""
     place = _pointer(node, num_nodes)
@@ -178,7 +184,7 @@ def _sorted_by(node: np.ndarray, order: np.ndarray, num_nodes: int) -> np.ndarra
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _transpose(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """CSR of the reversed edges, rows sorted."""
     turned = _pointer(indices, len(indptr) - 1)
@@ -191,7 +197,7 @@ def _transpose(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.
     return turned, rows
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _first_of_each(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows without repetitions; rows must be sorted."""
     kept_indptr = np.zeros_like(indptr)
@@ -206,7 +212,7 @@ def _first_of_each(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray,
     return kept_indptr, kept[:n].copy()
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count(indptr: np.ndarray, indices: np.ndarray) -> tuple[int, int, int]:
     """Self-loops, duplicates, and nodes with an edge to or from another node."""
     self_loops = 0

@@ -10,3 +10,8 @@ def read_only(array: np.ndarray, dtype: type) -> np.ndarray:
     view: np.ndarray = np.ascontiguousarray(np.asarray(array), dtype=dtype).view()
     view.flags.writeable = False
     return view
+
+
+def read_only_ids(indices: np.ndarray) -> np.ndarray:
+    """Node ids as the loops take them: int32 where they are so, else int64."""
+    return read_only(indices, np.int32 if indices.dtype == np.int32 else np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from harness.batches.adjacency import self_loops
+from harness.batches.self_loops import self_loops
 from harness.graphs.csr import row_ranges
 from harness.graphs.graph import Graph
 from harness.models.adjacency import to_tensor

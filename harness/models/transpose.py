@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.batches.compiled import compiled
+from harness.graphs.compiled import compiled
 
 
 @compiled

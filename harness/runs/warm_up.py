@@ -11,12 +11,12 @@ from typing import get_args
 import numpy as np
 import torch
 
-from harness.batches.adjacency import self_loops
 from harness.batches.clusters import ClusterBatches
 from harness.batches.features.cache_policy import by_presampling, highest
 from harness.batches.features.store import FeatureStore
 from harness.batches.observed.edges import recount_edges
 from harness.batches.sampling.choose import neighbor_batches
+from harness.batches.self_loops import self_loops
 from harness.graphs.graph import Graph, GraphMeta
 from harness.models.build import build_model
 from harness.runs import execute, parity_check  # noqa: F401  # what children call

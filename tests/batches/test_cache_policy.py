@@ -24,10 +24,10 @@ from harness.batches.features.cache_policy import (
     highest,
     most_hits,
     must_be_cached,
-    source_degree,
 )
 from harness.batches.features.choose import store_of
 from harness.batches.plans import batches_of
+from harness.graphs.csr import source_degree
 from harness.graphs.graph import Graph
 from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph

@@ -7,8 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.batches.randomness import below, mix, permutation, stream_key
+from harness.batches.randomness import below, permutation, stream_key
 from harness.batches.sampling import torch_sampler as torch_sampling
+from harness.graphs.mixing import mix
 
 words = st.integers(0, 2**64 - 1)
 

@@ -344,7 +344,7 @@ def test_no_seeds_and_no_nodes(sampler, method: str) -> None:
 def test_samples_where_no_folder_takes_the_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
     from numba.core.caching import CompileResultCacheImpl
 
-    from harness.batches.compiled import compiled
+    from harness.graphs.compiled import compiled
 
     monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [])
     assert compiled(lambda a: a + 1)(2) == 3

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from harness.batches.adjacency import read_only
 from harness.batches.batch import Batch
 from harness.batches.features.gather import count_nodes
 from harness.batches.observed.degrees import degrees_of_sources
-from harness.batches.sampling.neighbour_weights import source_degree
+from harness.graphs.csr import source_degree
+from harness.graphs.read_only import read_only
 
 Replay = Callable[[int], Iterable[Batch]]
 

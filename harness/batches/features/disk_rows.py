@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.batches.adjacency import read_only
+from harness.graphs.read_only import read_only
 
 _PAGE = mmap.PAGESIZE
 

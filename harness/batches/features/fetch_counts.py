@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.batches.adjacency import read_only
 from harness.batches.features.cache_policy import CachedNodes, most_hits, must_be_cached
 from harness.batches.features.gather import count_nodes
+from harness.graphs.read_only import read_only
 
 
 class FetchCounts:

@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from harness.batches.compiled import compiled
+from harness.graphs.compiled import compiled
 
 
 def bits(rows: np.ndarray) -> np.ndarray:

@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from harness.batches.adjacency import read_only
 from harness.batches.features.cache_policy import CachedNodes, cache_counters, first_by_degree
 from harness.batches.features.cache_size import available_memory
 from harness.batches.features.disk_rows import DiskRows
@@ -19,6 +18,7 @@ from harness.batches.features.gather import gather, gather_at, gather_hits
 from harness.batches.features.half import bits, widen
 from harness.batches.features.row_buffers import RowBuffers
 from harness.graphs.half_features import HalfCopy, halves
+from harness.graphs.read_only import read_only
 
 SPARE_BUFFERS = 4
 

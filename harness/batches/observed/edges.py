@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.batches.adjacency import read_only, read_only_ids
 from harness.batches.batch import Batch
-from harness.batches.compiled import compiled
+from harness.graphs.compiled import compiled
 from harness.graphs.graph import Graph
+from harness.graphs.read_only import read_only, read_only_ids
 
 _ENOUGH = 1 << 16  # edges of one batch
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.batches.compiled import compiled
-from harness.batches.randomness import GOLDEN, mix
+from harness.graphs.compiled import compiled
+from harness.graphs.mixing import GOLDEN, mix
 
 _S1, _S11 = np.uint64(1), np.uint64(11)
 _STEP = 2.0**-53

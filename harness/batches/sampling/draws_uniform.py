@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.batches.compiled import compiled
-from harness.batches.randomness import GOLDEN, below, mix
+from harness.batches.randomness import below
+from harness.graphs.compiled import compiled
+from harness.graphs.mixing import GOLDEN, mix
 
 _SCANNED = 48  # up to this many, scanning what is taken is faster than marking it
 

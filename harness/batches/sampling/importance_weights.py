@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.batches.sampling.neighbour_weights import checked_weights, neighbour_weights, source_degree
+from harness.batches.sampling.neighbour_weights import checked_weights, neighbour_weights
+from harness.graphs.csr import source_degree
 from harness.graphs.graph import Graph
 from harness.graphs.sources.arrays import read_npy
 from harness.spec.errors import InputError, Problem

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from harness.graphs.csr import source_degree
 from harness.graphs.structural.pagerank import pagerank
 
 KINDS = ("degree", "pagerank")
@@ -25,11 +26,6 @@ def neighbour_weights(indptr: np.ndarray, indices: np.ndarray, kind: str = "degr
     if kind == "pagerank":
         return pagerank(indptr, indices)
     raise ValueError(f"weights must be {' or '.join(KINDS)}, or one number a node; got {kind!r}")
-
-
-def source_degree(indices: np.ndarray, num_nodes: int) -> np.ndarray:
-    """How often each node is the source of an edge, int64, ``[num_nodes]``."""
-    return np.bincount(indices, minlength=num_nodes) if len(indices) else np.zeros(num_nodes, np.int64)
 
 
 def checked_weights(weights: np.ndarray, num_nodes: int) -> np.ndarray:

@@ -14,9 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.batches.adjacency import read_only, read_only_ids, self_loops
 from harness.batches.batch import Batch
-from harness.batches.compiled import compiled
 from harness.batches.edges import BatchEdges, edge_table_of
 from harness.batches.row_tables import RowTables
 from harness.batches.sampling.draws_count import count_draws
@@ -25,7 +23,10 @@ from harness.batches.sampling.draws_uniform import draw_uniform
 from harness.batches.sampling.hop_wise import hop_wise_batch
 from harness.batches.sampling.methods import check_method, checked_fanout, checked_seeds, hop_keys, weights_of
 from harness.batches.sampling.neighbour_weights import kept_edges, of_positive_weight
+from harness.batches.self_loops import self_loops
+from harness.graphs.compiled import compiled
 from harness.graphs.csr import check_csr
+from harness.graphs.read_only import read_only, read_only_ids
 
 _ROW_BITS = np.uint64(32)
 _ROW_MASK = np.uint64(0xFFFFFFFF)

@@ -12,12 +12,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from harness.batches.adjacency import self_loops
 from harness.batches.batch import Batch
 from harness.batches.edges import BatchEdges, edge_table_of
 from harness.batches.sampling.hop_wise import hop_wise_batch
 from harness.batches.sampling.methods import check_method, checked_fanout, checked_seeds, hop_keys, weights_of
 from harness.batches.sampling.neighbour_weights import kept_edges, of_positive_weight
+from harness.batches.self_loops import self_loops
 from harness.graphs.csr import check_csr
 from harness.graphs.mixing import GOLDEN, MULTIPLIER_1, MULTIPLIER_2
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from harness.graphs.compiled import compiled
 from harness.graphs.csr import check_csr
 from harness.graphs.partitioning.chance import Chance, kept_by_chance
 from harness.graphs.partitioning.streaming import fennel, ldg
@@ -120,7 +120,7 @@ def _metis_again(graph: UndirectedGraph, parts: int, seed: int) -> np.ndarray:
     return np.asarray(pymetis.part_graph(parts, csr, options=pymetis.Options(seed=1 + seed % (2**31 - 1)))[1])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _edges_cut(indptr: np.ndarray, indices: np.ndarray, part: np.ndarray) -> int:
     cut = 0
     for v in range(len(indptr) - 1):

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from harness.graphs.compiled import compiled
 from harness.graphs.partitioning.undirected import UndirectedGraph
 from harness.graphs.read_only import read_only
 
@@ -80,7 +80,7 @@ def _streamed(
     return part.astype(np.int64)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pass(
     indptr: np.ndarray,
     indices: np.ndarray,
@@ -127,7 +127,7 @@ def _pass(
                 _replay(least, load, np.int64(old))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _tournament(load: np.ndarray) -> np.ndarray:
     """A heap of winners whose entry 1 is the least loaded part, the smallest number among equals."""
     width = 1
@@ -141,7 +141,7 @@ def _tournament(load: np.ndarray) -> np.ndarray:
     return winners
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _replay(winners: np.ndarray, load: np.ndarray, p: int) -> None:
     """The games above part p again, whose load has changed."""
     seat = (len(winners) // 2 + p) // 2
@@ -150,7 +150,7 @@ def _replay(winners: np.ndarray, load: np.ndarray, p: int) -> None:
         seat //= 2
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _winner(winners: np.ndarray, load: np.ndarray, seat: int) -> int:
     left, right = winners[2 * seat], winners[2 * seat + 1]
     return left if load[left] <= load[right] else right

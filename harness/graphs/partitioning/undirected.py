@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from harness.graphs.compiled import compiled
 from harness.graphs.read_only import read_only
 
 
@@ -53,7 +53,7 @@ def plain_csr(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.n
     return read_only(indptr, np.int64), read_only(indices, ids)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _is_undirected(indptr: np.ndarray, indices: np.ndarray) -> bool:
     """Rows rise strictly, hold no self-loop, and equal those of the transpose.
 
@@ -72,7 +72,7 @@ def _is_undirected(indptr: np.ndarray, indices: np.ndarray) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _symmetrised(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Both directions of every edge, each row sorted and then thinned where it lies."""
     n = len(indptr) - 1

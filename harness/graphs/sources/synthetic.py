@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from numba import njit
 
+from harness.graphs.compiled import compiled
 from harness.graphs.faults import data_fault
 from harness.graphs.features import FeatureRows, rows_per_chunk
 from harness.graphs.raw import RawGraph
@@ -126,7 +126,7 @@ class _Endpoints:
         return np.minimum(a, b) * n + np.maximum(a, b)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _locate(points: np.ndarray, ends: np.ndarray, guide: np.ndarray) -> np.ndarray:
     """Position of the first end beyond each point."""
     n = len(ends)

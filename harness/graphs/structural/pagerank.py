@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from harness.graphs.compiled import compiled
-from harness.graphs.read_only import read_only
+from harness.graphs.csr import source_degree
+from harness.graphs.read_only import read_only, read_only_ids
 
 
 def pagerank(indptr: np.ndarray, indices: np.ndarray, damping: float = 0.85, tolerance: float = 1e-8) -> np.ndarray:
@@ -36,9 +37,8 @@ def pagerank(indptr: np.ndarray, indices: np.ndarray, damping: float = 0.85, tol
     rank = np.full(n, 1.0 / max(n, 1))
     if n == 0 or damping == 0.0:
         return rank
-    out_degree = np.bincount(indices, minlength=n) if len(indices) else np.zeros(n, np.int64)
-    pointer = read_only(indptr, np.int64)
-    sources = read_only(indices, np.int32 if indices.dtype == np.int32 else np.int64)
+    out_degree = source_degree(indices, n)
+    pointer, sources = read_only(indptr, np.int64), read_only_ids(indices)
     # each step shrinks the error by the damping at least: so many are enough, whatever the graph
     for _ in range(max(1, math.ceil(math.log(tolerance / 2.0) / math.log(damping)))):
         before = rank
