@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.graphs.features import rows_per_chunk, write_npy_header
+from harness.graphs.features import row_slices, write_npy_header
 from harness.graphs.raw import RawGraph
 
 
@@ -24,14 +24,12 @@ def write_edge_attr(folder: Path, raw: RawGraph, edge: np.ndarray) -> None:
     """
     attr = raw.edge_rows
     assert attr is not None
-    step = rows_per_chunk(attr.shape[1])
     with (folder / "edge_attr.npy").open("wb") as file:
         write_npy_header(file, (len(edge), attr.shape[1]), np.dtype("<f4"))
-        for first in range(0, len(edge), step):
-            chunk = edge[first : first + step]
+        for chunk in row_slices(len(edge), attr.shape[1]):
             with np.errstate(over="ignore"):  # becomes inf, which the check reports
-                rows = np.ascontiguousarray(attr[chunk], dtype="<f4")
-            _check(raw, chunk, rows)
+                rows = np.ascontiguousarray(attr[edge[chunk]], dtype="<f4")
+            _check(raw, edge[chunk], rows)
             file.write(memoryview(rows).cast("B"))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from harness.graphs.checks import check_chunk
 from harness.graphs.csr import Csr
 from harness.graphs.faults import data_fault
-from harness.graphs.features import rows_per_chunk, write_npy_header
+from harness.graphs.features import row_slices, write_npy_header
 from harness.graphs.graph import FeatureFacts, Projection
 from harness.graphs.missing import fill_missing
 from harness.graphs.principal_components import (
@@ -172,8 +172,7 @@ def _change_columns(
         _rewrite(path, project(x, found), len(x), transform.pca, added)
     elif added is not None:
         table = np.load(path, mmap_mode="r", allow_pickle=False) if path.exists() else np.empty((len(added.values), 0))
-        step = rows_per_chunk(table.shape[1] + added.values.shape[1])
-        rows = (table[first : first + step] for first in range(0, len(table), step))
+        rows = (table[chunk] for chunk in row_slices(len(table), table.shape[1] + added.values.shape[1]))
         _rewrite(path, rows, len(table), table.shape[1], added)
     return facts
 

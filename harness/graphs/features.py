@@ -28,16 +28,28 @@ class FeatureRows:
 
     def chunks(self) -> Iterator[tuple[int, np.ndarray]]:
         """First row and float32 rows of each chunk, in order; a chunk holds about 32 MB."""
-        step = rows_per_chunk(self.num_features)
-        for first in range(0, self.num_nodes, step):
-            block = self.rows(first, min(first + step, self.num_nodes))
+        for chunk in row_slices(self.num_nodes, self.num_features):
+            block = self.rows(chunk.start, chunk.stop)
             with np.errstate(over="ignore"):  # becomes inf, which the check of the data reports
-                yield first, np.ascontiguousarray(block, dtype=np.float32)
+                yield chunk.start, np.ascontiguousarray(block, dtype=np.float32)
 
 
 def rows_per_chunk(num_features: int) -> int:
     """Rows of float32 that fill a chunk."""
     return max(1, CHUNK_BYTES // (4 * max(1, num_features)))
+
+
+def row_slices(num_rows: int, num_features: int) -> Iterator[slice]:
+    """The rows of a table in order, as many at a time as fill a chunk of float32."""
+    step = rows_per_chunk(num_features)
+    for first in range(0, num_rows, step):
+        yield slice(first, min(first + step, num_rows))
+
+
+def chunks_of(x: np.ndarray, nodes: np.ndarray) -> Iterator[np.ndarray]:
+    """The rows of some nodes, float64, chunk by chunk: what statistics are fitted on."""
+    for chunk in row_slices(len(nodes), 2 * x.shape[1]):
+        yield x[nodes[chunk]].astype(np.float64)
 
 
 def dense_rows(x: np.ndarray) -> FeatureRows:

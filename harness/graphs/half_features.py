@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock
 
-from harness.graphs.features import rows_per_chunk, write_npy_header
+from harness.graphs.features import row_slices, write_npy_header
 from harness.graphs.folders import clear_disk_messages
 
 LARGEST = 65504  # that float16 holds
@@ -36,9 +36,9 @@ class HalfCopy:
     seconds: float
 
 
-def halves(x: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
-    """The rows in float16, rounded to the nearest, in pieces of about 16 MB, each with how many of its values other
-    than 0 became 0 (those up to 2**-25).
+def halves(x: np.ndarray) -> Iterator[tuple[slice, np.ndarray, int]]:
+    """The rows in float16, rounded to the nearest, in pieces of about 16 MB: which rows, what they hold, and how many
+    of their values other than 0 became 0 (those up to 2**-25).
 
     Args:
         x: finite, float32, ``[num_nodes, features]``.
@@ -46,18 +46,17 @@ def halves(x: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
     Raises:
         TooLargeForHalf: a value becomes an infinity.
     """
-    step = rows_per_chunk(x.shape[1])
-    for first in range(0, len(x), step):
-        piece = np.asarray(x[first : first + step])
+    for chunk in row_slices(*x.shape):
+        piece = np.asarray(x[chunk])
         with np.errstate(over="ignore"):
             half = piece.astype(np.float16)
         if np.isinf(half).any():
-            largest = max(float(np.abs(x[at : at + step]).max()) for at in range(0, len(x), step))
+            largest = max(float(np.abs(x[rows]).max()) for rows in row_slices(*x.shape))
             raise TooLargeForHalf(
                 f"precision: fp16-features: the largest feature is {largest:g} and float16 holds at most {LARGEST}; "
                 "scale the features (dataset.transform: {scale: standard}), or store them in float32"
             )
-        yield half, int(np.count_nonzero(piece) - np.count_nonzero(half))
+        yield chunk, half, int(np.count_nonzero(piece) - np.count_nonzero(half))
 
 
 def half_copy(folder: Path, x: np.ndarray) -> HalfCopy:
@@ -89,7 +88,7 @@ def _write(path: Path, facts: Path, x: np.ndarray) -> None:
     try:
         with partial.open("wb") as file:
             write_npy_header(file, x.shape, np.dtype("<f2"))
-            for half, lost in halves(x):
+            for _, half, lost in halves(x):
                 file.write(memoryview(half).cast("B"))
                 underflowed += lost
         found = {"underflowed": underflowed, "seconds": round(time.perf_counter() - started, 6)}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.graphs.features import rows_per_chunk
-from harness.graphs.scaling import chunks_of
+from harness.graphs.features import chunks_of, row_slices
 
 
 def fill_missing(x: np.ndarray, fitted: np.ndarray) -> tuple[int, list[int]]:
@@ -25,12 +24,11 @@ def fill_missing(x: np.ndarray, fitted: np.ndarray) -> tuple[int, list[int]]:
         total += np.where(there, rows, 0.0).sum(axis=0)
     mean = total / np.maximum(known, 1)
     filled, unknown = 0, np.zeros(x.shape[1], bool)
-    step = rows_per_chunk(2 * x.shape[1])
-    for first in range(0, len(x), step):
-        rows = x[first : first + step]
+    for chunk in row_slices(len(x), 2 * x.shape[1]):
+        rows = x[chunk]
         missing = np.isnan(rows)
         if missing.any():
             filled += int(missing.sum())
             unknown |= missing.any(axis=0) & (known == 0)
-            x[first : first + step] = np.where(missing, mean, rows)
+            x[chunk] = np.where(missing, mean, rows)
     return filled, np.flatnonzero(unknown).tolist()

@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 import scipy.linalg
 
-from harness.graphs.features import rows_per_chunk
-from harness.graphs.scaling import chunks_of
+from harness.graphs.features import chunks_of, row_slices
 
 ENOUGH = 0.85  # of the variance: what is commonly asked of a projection
 EXACT_WIDTH = 4_096  # a matrix of this side takes 134 MB, and its eigenvalues some seconds
@@ -66,9 +65,8 @@ def fit_components(x: np.ndarray, fitted: np.ndarray, k: int) -> Components:
 
 def project(x: np.ndarray, components: Components) -> Iterator[np.ndarray]:
     """All rows on the components, float32, chunk by chunk, ``[rows, k]``."""
-    step = rows_per_chunk(2 * x.shape[1])
-    for first in range(0, len(x), step):
-        rows = x[first : first + step].astype(np.float64) - components.mean
+    for chunk in row_slices(len(x), 2 * x.shape[1]):
+        rows = x[chunk].astype(np.float64) - components.mean
         yield (rows @ components.directions).astype(np.float32)
 
 

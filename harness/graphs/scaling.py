@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from harness.graphs.features import rows_per_chunk
+from harness.graphs.features import chunks_of, row_slices
 
 
 @dataclass(frozen=True)
@@ -52,9 +51,8 @@ def apply_scale(x: np.ndarray, scale: Scale) -> None:
         x: features, float32, ``[num_nodes, num_features]``, writable.
         scale: from `fit_scale`.
     """
-    step = rows_per_chunk(2 * x.shape[1])
-    for first in range(0, len(x), step):
-        x[first : first + step] = (x[first : first + step].astype(np.float64) - scale.shift) / scale.width
+    for chunk in row_slices(len(x), 2 * x.shape[1]):
+        x[chunk] = (x[chunk].astype(np.float64) - scale.shift) / scale.width
 
 
 def divide_rows(x: np.ndarray) -> None:
@@ -65,15 +63,7 @@ def divide_rows(x: np.ndarray) -> None:
     Args:
         x: features, float32, ``[num_nodes, num_features]``, writable.
     """
-    step = rows_per_chunk(2 * x.shape[1])
-    for first in range(0, len(x), step):
-        rows = x[first : first + step].astype(np.float64)
+    for chunk in row_slices(len(x), 2 * x.shape[1]):
+        rows = x[chunk].astype(np.float64)
         total = np.abs(rows).sum(axis=1, keepdims=True)
-        x[first : first + step] = rows / np.where(total > 0.0, total, 1.0)
-
-
-def chunks_of(x: np.ndarray, nodes: np.ndarray) -> Iterator[np.ndarray]:
-    """The rows of some nodes, float64, chunk by chunk: what statistics are fitted on."""
-    step = rows_per_chunk(2 * x.shape[1])
-    for first in range(0, len(nodes), step):
-        yield x[nodes[first : first + step]].astype(np.float64)
+        x[chunk] = rows / np.where(total > 0.0, total, 1.0)

@@ -17,6 +17,7 @@ from harness.batches.features.fetch_counts import FetchCounts
 from harness.batches.features.gather import gather, gather_at, gather_hits
 from harness.batches.features.half import bits, widen
 from harness.batches.features.row_buffers import RowBuffers
+from harness.graphs.features import row_slices
 from harness.graphs.half_features import HalfCopy, halves
 from harness.graphs.read_only import read_only
 
@@ -259,38 +260,29 @@ class FeatureStore:
         if self._stored is np.float32:
             rows.numpy()[:] = x
             return rows
-        for first, half in self._halves(x):
-            rows.numpy()[first : first + len(half)] = half
+        for chunk, half in self._halves(x):
+            rows.numpy()[chunk] = half
         return rows
 
     def _on_device(self, x: np.ndarray) -> torch.Tensor:
         """A copy on the device, made in pieces: the whole is not in memory twice, nor ever in the host's."""
         rows = torch.empty(x.shape, dtype=_torch_dtype(self._stored), device=self._device)
-        pieces = self._halves(x) if self._stored is np.float16 else _pieces(x)
-        for first, piece in pieces:
-            rows[first : first + len(piece)] = torch.from_numpy(piece)
+        pieces = self._halves(x) if self._stored is np.float16 else ((c, np.array(x[c])) for c in row_slices(*x.shape))
+        for chunk, piece in pieces:
+            rows[chunk] = torch.from_numpy(piece)
         return rows
 
-    def _halves(self, x: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """First row and rows of each piece in float16; what is lost to 0 is counted."""
-        first = 0
-        for half, lost in halves(x):
+    def _halves(self, x: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """The rows in float16, piece by piece; what is lost to 0 is counted."""
+        for chunk, half, lost in halves(x):
             self._underflowed += lost
-            yield first, half
-            first += len(half)
+            yield chunk, half
 
     def _buffer(self, rows: int) -> torch.Tensor:
         """Rows to write to; pinned for CUDA, which copies them without waiting."""
         if self._device.type == "cuda":
             return torch.empty(rows, self._columns, dtype=_torch_dtype(self._stored), pin_memory=True)
         return (self._half_buffers if self._stored is np.float16 else self._buffers).take(rows)
-
-
-def _pieces(x: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """First row and a copy of the rows of each piece of 64 MB."""
-    step = max(1, (64 * 2**20) // max(1, x.shape[1] * x.itemsize))
-    for first in range(0, len(x), step):
-        yield first, np.array(x[first : first + step])
 
 
 def _empty(shape: tuple[int, ...], dtype: type) -> torch.Tensor:
