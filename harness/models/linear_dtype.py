@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from torch import Tensor, nn
 from torch_geometric.nn.dense import Linear
 
+from harness.models.first_call import FirstTrainingCall
+
 
 class LinearDtypes:
-    """Notes the dtype of each linear layer's output once, and then leaves: no later step waits for it.
+    """Notes the dtype of each linear layer's output once.
 
     Args:
         model: its layers of torch's and PyG's `Linear` are looked at.
@@ -17,26 +20,18 @@ class LinearDtypes:
 
     def __init__(self, model: nn.Module) -> None:
         self._seen: set[str] = set()
-        self._layers = [m for m in model.modules() if isinstance(m, nn.Linear | Linear)]
-        for layer in self._layers:
-            _Once(self._seen).watch(layer)
+        layers = [m for m in model.modules() if isinstance(m, nn.Linear | Linear)]
+        self._layers = len(layers)
+        for layer in layers:
+            FirstTrainingCall(layer, partial(_note, self._seen))
 
     def __len__(self) -> int:
-        return len(self._layers)
+        return self._layers
 
     def seen(self) -> list[str]:
         """Names of the dtypes, sorted; empty before the first training batch."""
         return sorted(self._seen)
 
 
-class _Once:
-    def __init__(self, seen: set[str]) -> None:
-        self._seen = seen
-
-    def watch(self, layer: nn.Module) -> None:
-        self._handle = layer.register_forward_hook(self)
-
-    def __call__(self, layer: nn.Module, _: Any, output: Tensor) -> None:
-        if layer.training:  # evaluation is in float32 whatever the option
-            self._seen.add(str(output.dtype).removeprefix("torch."))
-            self._handle.remove()
+def _note(seen: set[str], _: nn.Module, __: tuple[Any, ...], output: Tensor) -> None:
+    seen.add(str(output.dtype).removeprefix("torch."))

@@ -154,11 +154,6 @@ class Network(nn.Module):
                 self._retained.hold(x)
         return x if self.jumping is None else self.jumping(outputs)
 
-    @property
-    def reads_edges(self) -> bool:
-        """Whether the blocks must carry the attributes of their edges."""
-        return self.model.conv == "mpnn"
-
     def release(self) -> None:
         """What was held for `retain: layer` is no longer: called at the end of each step."""
         self._retained.release()
@@ -185,7 +180,7 @@ class Network(nn.Module):
             **half_range_counters(a.range for a in each),
             "checkpoint_recomputations": self._recomputations,
             **self.input_dropout.counters(),
-            **({"edge_features_read": [layer.conv.read for layer in self.layers]} if self.reads_edges else {}),
+            **({"edge_features_read": [layer.conv.read for layer in self.layers]} if self.model.reads_edges else {}),
             **self._parts.counters(),
             **self._retained.counters(),
         }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from torch import nn
 
+from harness.models.first_call import FirstTrainingCall
 from harness.models.jumping import Jumping
 from harness.models.normalisation import BatchNorm, PairNorm
 
@@ -14,7 +16,7 @@ _NORMS = {BatchNorm: "batch", nn.LayerNorm: "layer", PairNorm: "pair"}
 
 
 class PartsCalled:
-    """Watches normalisations, residual links and jumping knowledge until each was called once in training.
+    """Sees normalisations, residual links and jumping knowledge called in training.
 
     Args:
         norms: of each layer, None where it has none.
@@ -29,33 +31,21 @@ class PartsCalled:
         self._jumping: dict[str, Any] = {"mode": "none", "layers": 0}
         for index, norm in enumerate(norms):
             if norm is not None:
-                _Once(self._norms, index, _NORMS[type(norm)]).watch(norm)
+                FirstTrainingCall(norm, partial(_note, self._norms, index, _NORMS[type(norm)]))
         for index, shortcut in enumerate(shortcuts):
             if shortcut is not None:
                 kind = "input" if isinstance(shortcut, nn.Identity) else "projected"
-                _Once(self._shortcuts, index, kind).watch(shortcut)
+                FirstTrainingCall(shortcut, partial(_note, self._shortcuts, index, kind))
         if jumping is not None:
-            jumping.register_forward_hook(self._jumped)
+            FirstTrainingCall(jumping, self._jumped)
 
     def counters(self) -> dict[str, Any]:
         """By layer what normalised it and what was added to it; how many layers' outputs were joined."""
         return {"norm": list(self._norms), "residual": list(self._shortcuts), "jumping": dict(self._jumping)}
 
     def _jumped(self, jumping: Jumping, inputs: tuple[Any, ...], _: Any) -> None:
-        if jumping.training:
-            self._jumping = {"mode": jumping.join.mode, "layers": len(inputs[0])}
+        self._jumping = {"mode": jumping.join.mode, "layers": len(inputs[0])}
 
 
-class _Once:
-    """Writes a word into a list when its module is called in training, and leaves."""
-
-    def __init__(self, seen: list[str], index: int, word: str) -> None:
-        self._seen, self._index, self._word = seen, index, word
-
-    def watch(self, module: nn.Module) -> None:
-        self._handle = module.register_forward_hook(self)
-
-    def __call__(self, module: nn.Module, *_: Any) -> None:
-        if module.training:
-            self._seen[self._index] = self._word
-            self._handle.remove()
+def _note(seen: list[str], index: int, word: str, *_: Any) -> None:
+    seen[index] = word

@@ -256,7 +256,7 @@ def _own_module(model: Model, options: Options) -> str | None:
 
 def lacks_edge_attributes(model: Model, edge_features: int | None) -> str | None:
     """Why a model cannot read this data set; None where it can, or where it is not known yet."""
-    if model.conv == "mpnn" and edge_features == 0:
+    if model.reads_edges and edge_features == 0:
         return (
             "mpnn reads attributes of edges, and this data set has none; docs/adding-a-dataset.md says how to give them"
         )

@@ -105,7 +105,7 @@ def _edge_bytes(settings: Settings, layers: list[LayerShape], edge_features: int
         read = layer.edges + layer.targets if looped else layer.edges
         if looped:
             edges += read * (2 * LONG + FLOAT)
-        if settings.model.conv == "mpnn":
+        if settings.model.reads_edges:
             edges += layer.edges * (edge_features * FLOAT + LONG)  # attributes, and whose they are
         if options.aggregation in ("spmm", "segment"):
             edges += read * 2 * LONG + layer.sources * LONG

@@ -1,4 +1,4 @@
-"""How many mini-batches make a step: the rule, the step being gathered, and the sizes of those that were made."""
+"""How many mini-batches make a step: the one being gathered, and the sizes of those that were made."""
 
 from __future__ import annotations
 
@@ -6,32 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.spec.options import Training
-
-
-@dataclass(frozen=True)
-class StepRule:
-    """The options `training.accumulate` and `training.accumulate_targets`.
-
-    Attributes:
-        batches: mini-batches with a labelled node that make a step, unless ``targets`` is given.
-        targets: labelled nodes that a step's mini-batches must hold together.
-    """
-
-    batches: int
-    targets: int | None
-
-    @classmethod
-    def of(cls, training: Training) -> StepRule:
-        return cls(training.accumulate, training.accumulate_targets)
-
-    @property
-    def accumulates(self) -> bool:
-        """Whether a step may have more than one mini-batch."""
-        return self.batches > 1 or self.targets is not None
-
-    def full(self, batches: int, targets: int) -> bool:
-        """Whether so many mini-batches, with so many labelled nodes, make a step."""
-        return batches >= self.batches if self.targets is None else targets >= self.targets
 
 
 class Gathering:
@@ -42,10 +16,13 @@ class Gathering:
     multiplied by M / N at the end: the sum of (n / M · M / N) · mean. M is the number of labelled nodes of the largest
     mini-batch that a step has begun with: then float16 gradients are of the size that they have without accumulation.
     Where a step is one mini-batch, M is n, and both factors are 1.
+
+    Args:
+        training: its `accumulate` and `accumulate_targets` say when a step has enough.
     """
 
-    def __init__(self, rule: StepRule) -> None:
-        self._rule, self._largest = rule, 0
+    def __init__(self, training: Training) -> None:
+        self._training, self._largest = training, 0
         self._nominal = 1
         self.batches = self.targets = self.targets_before_last = 0
 
@@ -53,7 +30,7 @@ class Gathering:
         """What the mean loss of the next mini-batch, with so many labelled nodes, is multiplied by: n / M."""
         if not self.batches:
             self._largest = max(self._largest, targets)
-            self._nominal = self._largest if self._rule.accumulates else targets
+            self._nominal = self._largest if self._training.accumulates else targets
         return targets / self._nominal
 
     def add(self, targets: int) -> None:
@@ -65,7 +42,8 @@ class Gathering:
     @property
     def full(self) -> bool:
         """Whether the step is to be made now; else it waits for more, or for the end of the epoch."""
-        return self._rule.full(self.batches, self.targets)
+        enough = self._training.accumulate_targets
+        return self.batches >= self._training.accumulate if enough is None else self.targets >= enough
 
     def correction(self) -> float:
         """What the gradient of all mini-batches is multiplied by: M / N."""

@@ -188,7 +188,7 @@ def batches_and_features(request: RunRequest, graph: Graph, device: torch.device
     """What feeds the model, by the request's options and seed."""
     options = request.options
     layers, folder = request.model.layers, Path(request.spec_dir)
-    reads_edges = request.model.conv == "mpnn"
+    reads_edges = request.model.reads_edges
     batches = batches_of(
         graph, options, request.training, layers, request.seed, spec_dir=folder, device=device, with_edges=reads_edges
     )

@@ -18,7 +18,7 @@ from harness.batches.device_copy import Arriving, SideStream
 from harness.batches.loader import LoaderWatch
 from harness.models.network import Network
 from harness.models.precision import Precision, update
-from harness.runs.accumulation import Gathering, StepRule, StepSizes
+from harness.runs.accumulation import Gathering, StepSizes
 from harness.runs.gradient_norms import GradientNorms
 from harness.runs.request import Diverged
 from harness.runs.stages import NoClock, StageClock
@@ -128,7 +128,7 @@ class Trainer:
         self.totals = Totals()
         self._batches, self._features, self._labels = batches, features, labels
         self._clip, self._device = training.clip, device
-        self._gathered, self._sizes = Gathering(StepRule.of(training)), StepSizes()
+        self._gathered, self._sizes = Gathering(training), StepSizes()
         self._norms = GradientNorms(training.clip)
         self._loader, self._loader_watch, self._side = loader or Loader(), LoaderWatch(), SideStream(device)
         self._waited_s = self._epochs_s = 0.0

@@ -178,6 +178,11 @@ class Model(Frozen):
             raise ValueError(f"`hidden` ({self.hidden}) must be a multiple of `heads` ({self.heads})")
         return self
 
+    @property
+    def reads_edges(self) -> bool:
+        """Whether its messages are made of the attributes of edges too."""
+        return self.conv == "mpnn"
+
 
 class Training(Frozen):
     """The optimiser's side."""
@@ -208,3 +213,8 @@ class Training(Frozen):
         description="Instead: mini-batches are gathered until they hold as many labelled nodes, e.g. those that a "
         "`sampling.node_edge_budget` closes.",
     )
+
+    @property
+    def accumulates(self) -> bool:
+        """Whether a step may have more than one mini-batch."""
+        return self.accumulate > 1 or self.accumulate_targets is not None

@@ -15,7 +15,7 @@ from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph
 from harness.models.build import build_model
 from harness.runs import train
-from harness.runs.accumulation import Gathering, StepRule
+from harness.runs.accumulation import Gathering
 from harness.runs.execute import assemble, execute
 from harness.runs.request import RunRequest
 from harness.runs.stages import NoClock
@@ -195,7 +195,7 @@ def test_a_step_left_out_is_counted_once():
 
 def test_gradients_keep_their_size_while_they_are_gathered():
     """In float16 a loss divided by a whole step's labels would lose its small gradients."""
-    gathered = Gathering(StepRule(batches=50, targets=None))
+    gathered = Gathering(Training(accumulate=50))
     weights = []
     for _ in range(2):
         for targets in (64, 64, 20):

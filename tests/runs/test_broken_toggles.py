@@ -24,7 +24,7 @@ from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph
 from harness.models import aggregation, input_dropout, jumping, network, retained
 from harness.runs import execute as execution
-from harness.runs.accumulation import StepRule
+from harness.runs.accumulation import Gathering
 from harness.runs.determinism import use_deterministic_algorithms
 from harness.runs.execute import execute
 from harness.runs.proof import ToggleNotProven
@@ -486,15 +486,15 @@ def test_messages_scattered_where_rows_were_to_be_padded(graph, monkeypatch):
 @pytest.mark.parametrize(
     ("training", "full", "named"),
     [
-        ({"accumulate": 3}, lambda self, batches, targets: True, "accumulate is 3, but steps had 1 to 1 batches"),
-        ({"accumulate": 2}, lambda self, batches, targets: batches >= 3, "accumulate is 2, but a step had 3 batches"),
-        ({"accumulate_targets": 40}, lambda self, batches, targets: batches >= 2, "but a step had 22 labelled nodes"),
-        ({"accumulate_targets": 40}, lambda self, batches, targets: batches >= 4, "was given one more batch"),
+        ({"accumulate": 3}, lambda step: True, "accumulate is 3, but steps had 1 to 1 batches"),
+        ({"accumulate": 2}, lambda step: step.batches >= 3, "accumulate is 2, but a step had 3 batches"),
+        ({"accumulate_targets": 40}, lambda step: step.batches >= 2, "but a step had 22 labelled nodes"),
+        ({"accumulate_targets": 40}, lambda step: step.batches >= 4, "was given one more batch"),
     ],
 )
 def test_steps_of_another_size(graph, monkeypatch, training, full, named):
     _run(graph, batch_size=16, training=training)
-    monkeypatch.setattr(StepRule, "full", full)
+    monkeypatch.setattr(Gathering, "full", property(full))
     with pytest.raises(ToggleNotProven, match=named):
         _run(graph, batch_size=16, training=training)
 

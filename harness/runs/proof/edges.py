@@ -10,7 +10,7 @@ from harness.spec.options import Model, Options
 
 def edge_faults(options: Options, model: Model, counters: dict[str, Any]) -> Iterator[str]:
     width = counters.get("edge_features")
-    if model.conv != "mpnn":
+    if not model.reads_edges:
         if width is not None:
             yield f"model.conv is {model.conv}, which reads no attributes of edges, but the batches carried {width}"
         return

@@ -46,8 +46,7 @@ def _retained(options: Options, model: Model, training: Training, counters: dict
         if held:
             yield f"retain is none, but {outputs} outputs of {held} bytes were held after a forward pass"
         return
-    several = training.accumulate > 1 or training.accumulate_targets is not None  # batches that make one step
-    if not held or outputs < model.layers or (outputs > model.layers and not several):
+    if not held or outputs < model.layers or (outputs > model.layers and not training.accumulates):
         yield (
             f"retain is layer, but {outputs} outputs of {held} bytes were held after a forward pass of "
             f"{model.layers} layers"
