@@ -174,6 +174,8 @@ def test_a_sampler_of_torch_makes_the_same_batches(plan, skewed, make_graph, met
     assert content(on_torch.epoch(1, threads=2)) == content(numba.epoch(1))
     found = [batches.counters() for batches in (on_torch, numba)]
     assert [f.pop("sampling_backend") for f in found] == ["torch on cpu", "numba"]
+    for f in found:  # of two threads, the one that found a batch's end may not be the one that makes it
+        f.pop("samplings", None)
     assert found[0] == found[1]
 
 

@@ -157,7 +157,7 @@ def _run(server: ForkServer, graph: Graph, settings: Settings, folder: Path) -> 
 
 def _table(cells: list[Measured]) -> str:
     lines = [
-        "| data | changed | estimate | peak | estimate / peak | without features | largest parts | B7 |",
+        "| data | changed | estimate | peak | estimate / peak | without features | largest parts | rule of thumb |",
         "|---|---|---:|---:|---:|---:|---|---:|",
     ]
     for cell in cells:
