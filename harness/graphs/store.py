@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 from pydantic import ValidationError
 
-from harness.graphs.csr import Csr, edge_facts
+from harness.graphs.csr import Csr
+from harness.graphs.edge_facts import edge_facts
 from harness.graphs.edge_file import write_edge_attr
 from harness.graphs.faults import data_fault
 from harness.graphs.feature_file import write_features

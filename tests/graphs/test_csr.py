@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.graphs.csr import Csr, build_csr, edge_facts, row_ranges
+from harness.graphs.csr import Csr, build_csr, row_ranges
+from harness.graphs.edge_facts import edge_facts
 
 edge_lists = st.integers(1, 12).flatmap(
     lambda n: st.tuples(

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from harness.batches import NeighborSampler
-from harness.graphs.csr import Csr, edge_facts
+from harness.graphs.csr import Csr
+from harness.graphs.edge_facts import edge_facts
 from harness.plan.batch_shapes import layer_shapes
 from harness.plan.sizes import sizes_of
 from harness.spec.option_paths import Settings

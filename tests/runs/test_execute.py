@@ -286,15 +286,6 @@ def test_a_cache_of_no_node_is_unsupported(graphs):
         _run(graphs["four"], {"features": {"cache_ratio": 1e-6}})
 
 
-def test_every_counter_is_documented(graphs):
-    """A key that docs/counters.md does not explain proves nothing to a reader."""
-    text = (Path(__file__).parents[2] / "docs" / "counters.md").read_text()
-    cluster = {"batching": "cluster", "partition": {"parts": 8, "per_batch": 2}, "features": {"cache_ratio": 0.5}}
-    for options in ({}, cluster):
-        counters = _run(graphs["four"], options, training={"clip": 1.0, "epochs": 1}).counters
-        assert [key for key in counters if f"`{key}`" not in text] == []
-
-
 # --- known figures ----------------------------------------------------------------------------------------
 
 

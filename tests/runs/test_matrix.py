@@ -31,6 +31,8 @@ from harness.spec.options import Model, Options, Training
 
 DEVICE = os.environ.get("HARNESS_DEVICE") or ("cuda" if torch.cuda.is_available() else "cpu")
 
+DOCUMENTED = set(re.findall(r"`(\w+)`", (Path(__file__).parents[2] / "docs" / "counters.md").read_text()))
+
 CONVS = ("gcn", "sage", "gat", "gin", "mpnn")
 AGGREGATIONS = ("scatter", "spmm", "segment", "dense")
 PRECISIONS = ("fp32", "bf16", "fp16", "bf16-linear", "fp16-linear", "fp16-features")
@@ -145,6 +147,7 @@ def trains(request: RunRequest) -> None:
     """To a finite loss, by steps that were made; a run without proof of its options ends itself."""
     outcome = run_or_skip(request)
     assert outcome.counters["steps"] > 0
+    assert set(outcome.counters) <= DOCUMENTED
     if request.purpose == "timing":
         assert outcome.metrics is None
         assert len(outcome.epoch_s) == 2
