@@ -10,12 +10,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from harness.plan.capabilities import Candidate, cannot_run, without_effect
+from harness.plan.capabilities import Candidate, cannot_run
 from harness.plan.designs import DesignError, Layout, Planned, lay_out
 from harness.plan.estimate import estimate
 from harness.plan.ids import canonical, cell_id, dataset_id, dataset_section
 from harness.plan.machine import Machine, usable_cpus
 from harness.plan.model import BASELINE, Cell, Comparison, DatasetPlan, Plan, Skipped
+from harness.plan.no_effect import without_effect
 from harness.plan.sizes import Sizes, known_edge_features, known_sizes
 from harness.plan.version import BUILDER_VERSION, versions_of
 from harness.spec.dataset import Ogb

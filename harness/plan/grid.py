@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from harness.plan.capabilities import Machine, probe
 from harness.plan.done import jobs_left, statuses
 from harness.plan.expand import make_plan
 from harness.plan.files import write_plan
+from harness.plan.machine import Machine, probe
 from harness.plan.model import BASELINE, CONTROL, Plan
 from harness.spec.errors import InputError, Problem
 from harness.spec.load import load_spec

@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from harness.plan.estimate import cost
+from harness.plan.cost import cost
 from harness.plan.model import CONTROL, Cell, Plan
 from harness.plan.partitions import PartitionReport, PlannedPartition
 from harness.reports.answer import answer, control_line, metric, resolution_line, short_reasons

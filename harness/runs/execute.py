@@ -26,13 +26,13 @@ from harness.models.inference import Inference
 from harness.models.network import Network
 from harness.models.over_smoothing import SpreadProbe
 from harness.records.record import Memory, Metrics, Stages
-from harness.runs.budget import beside_estimate
 from harness.runs.determinism import (
     determinism_counters,
     has_no_deterministic_algorithm,
     use_deterministic_algorithms,
 )
 from harness.runs.environment import environment
+from harness.runs.expected_memory import beside_estimate
 from harness.runs.memory import PeakMemory
 from harness.runs.proof import prove
 from harness.runs.quality import train_to_best

@@ -9,9 +9,10 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from harness.plan.capabilities import Candidate, cannot_run, without_effect
+from harness.plan.capabilities import Candidate, cannot_run
 from harness.plan.machine import Machine
 from harness.plan.model import BASELINE, Plan
+from harness.plan.no_effect import without_effect
 from harness.spec.option_paths import Settings, patched, settings_of, tree_of
 from harness.spec.options import Options
 from harness.spec.variant_checks import check_settings

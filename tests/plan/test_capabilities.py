@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from harness.plan.capabilities import RULES, Candidate, cannot_run, without_effect
+from harness.plan.capabilities import RULES, Candidate, cannot_run
 from harness.plan.machine import Machine
 from harness.plan.model import Plan
+from harness.plan.no_effect import without_effect
 from harness.spec.option_paths import Settings, is_option, option_paths, patched, settings_of, tree_of
 from harness.spec.options import Model, Options, Training
 

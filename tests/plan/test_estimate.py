@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from harness.plan.batch_shapes import batches, layer_shapes
-from harness.plan.estimate import cost, estimate, memory_parts, refined
+from harness.plan.cost import cost
+from harness.plan.estimate import estimate, refined
+from harness.plan.memory_parts import memory_parts
 from harness.plan.model import Plan
 from harness.plan.sizes import Sizes, known_sizes
 from harness.spec.dataset import Builtin, Files, Ogb, Pyg, Split, Synthetic, Transform

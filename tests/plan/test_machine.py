@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.plan import machine as module
-from harness.plan.capabilities import probe
-from harness.plan.machine import Machine
+from harness.plan.machine import Machine, probe
 from harness.spec.errors import InputError
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from harness.plan.estimate import cost
+from harness.plan.cost import cost
 from harness.plan.model import Estimate, Plan
 from harness.reports.terminal import plan_table, verdict_table
 from harness.spec.options import Model

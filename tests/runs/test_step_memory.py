@@ -16,7 +16,7 @@ from harness.graphs.graph import Graph
 from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph
 from harness.plan.batch_shapes import layer_shapes
-from harness.plan.estimate import parameters
+from harness.plan.memory_parts import parameters
 from harness.plan.sizes import sizes_of
 from harness.plan.step_memory import StepMemory
 from harness.runs.execute import assemble

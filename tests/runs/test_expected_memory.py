@@ -11,8 +11,8 @@ import torch
 from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph
 from harness.records.record import Memory
-from harness.runs.budget import beside_estimate
 from harness.runs.execute import execute
+from harness.runs.expected_memory import beside_estimate
 from harness.runs.request import RunRequest
 from harness.spec.dataset import Split, Synthetic
 from harness.spec.options import Model, Options, Training

@@ -1,0 +1,67 @@
+"""Seconds before anything runs: of an epoch, and of a whole plan. Rough guesses, and shown as such."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.plan.batch_shapes import LayerShape, batches
+from harness.plan.model import Plan
+from harness.plan.sizes import Sizes
+from harness.plan.step_memory import FLOAT
+from harness.spec.option_paths import Settings
+
+# One thread of a present CPU, float32; for a guess of the order of magnitude only.
+FLOP_S = 8e10  # dense products
+BYTE_S = 6e9  # gathers and scatters
+SUM_BYTE_S = 12e9  # the same sums by spmm and segment, which write no messages or read them once
+BATCH_S = 0.003  # Python and launches of one step
+START_S = 1.0  # a process of the timing job: fork, opening the graph, the model
+
+
+def epoch_seconds(settings: Settings, sizes: Sizes, layers: list[LayerShape]) -> float:
+    """A rough guess of one training epoch on one CPU thread, by products and moved bytes; off by a few times."""
+    flops, moved, fetched = 0.0, 0.0, layers[0].sources * sizes.features * FLOAT
+    rate = SUM_BYTE_S if settings.options.aggregation in ("spmm", "segment") else BYTE_S
+    for index, layer in enumerate(layers):
+        passes = 3 if index else 2  # forward, weights' gradient, and inputs' gradient, which features do not need
+        passes += settings.options.checkpointing
+        products = 2 if settings.model.conv in ("sage", "gin") else 1
+        flops += passes * 2 * layer.targets * layer.width_in * layer.width_out * products
+        moved += passes * layer.edges * _message_width(settings, layer) * FLOAT
+    return batches(settings, sizes) * (BATCH_S + flops / FLOP_S + fetched / BYTE_S + moved / rate)
+
+
+def _message_width(settings: Settings, layer: LayerShape) -> int:
+    """gcn, gat and mpnn transform before they propagate, sage and gin after."""
+    return layer.width_out if settings.model.conv in ("gcn", "gat", "mpnn") else layer.width_in
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of a whole plan on one process at a time, records of earlier plans not counted; rough."""
+
+    quality_min_s: float  # every comparison decided at the first look, no early stopping
+    quality_max_s: float
+    timing_min_s: float
+    timing_max_s: float
+
+
+def cost(plan: Plan) -> Cost | None:
+    """Runs times epochs times the guess for an epoch; None where an epoch's is unknown."""
+    guesses = {name: cell.estimate.epoch_s for name, cell in plan.cells.items()}
+    known = {name: seconds for name, seconds in guesses.items() if seconds is not None}
+    if len(known) != len(guesses):
+        return None
+    distinct = {cell.cell_id: name for name, cell in plan.cells.items()}
+    a_seed = sum(known[name] * plan.cells[name].training.epochs for name in distinct.values())
+    epochs = plan.timing.warmup_epochs + plan.timing.epochs
+    reference = next(iter(plan.cells))
+    pairs = [(reference, reference), *((c.variant, c.reference) for c in plan.comparisons)]
+    # two processes an arm in a block, and a block gives two ratios: as many processes an arm as ratios
+    a_ratio = sum(2 * START_S + epochs * (known[v] + known[r]) for v, r in pairs)
+    return Cost(
+        quality_min_s=a_seed * plan.seeds.looks[0],
+        quality_max_s=a_seed * plan.seeds.looks[-1],
+        timing_min_s=a_ratio * plan.timing.looks[0],
+        timing_max_s=a_ratio * plan.timing.looks[-1],
+    )
