@@ -58,7 +58,5 @@ def _in_slots(of_edges: Tensor, adjacency: Adjacency, empty: float = 0.0) -> Ten
 
 
 def _filled(rows: Tensor, index: Tensor, empty: Tensor, value: float) -> Tensor:
-    if index.numel() == 0:  # no edge: `rows` may have no row 0 to fill the slots with
-        return rows.new_zeros(*index.shape, *rows.shape[1:])
     gathered = rows.index_select(0, index.flatten()).view(*index.shape, *rows.shape[1:])
     return gathered.masked_fill_(empty.view(*empty.shape, *[1] * (rows.dim() - 1)), value)

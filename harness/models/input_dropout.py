@@ -18,17 +18,19 @@ class InputDropout(nn.Module):
     def __init__(self, share: float) -> None:
         super().__init__()
         self.share = share
-        self._values = self._dropped = 0  # not zero before, and zero after; of the first training batch
+        self._batches = 0  # looked at: all up to the first with a value that is not zero
+        self._values = self._dropped = 0  # not zero before, and zero after; of that one
 
     def forward(self, x: Tensor) -> Tensor:
         if not (self.training and self.share):
             return x
         out = F.dropout(x, self.share)
         if not self._values:  # once, since it waits for the device
+            self._batches += 1
             self._values = int(x.count_nonzero())
             self._dropped = self._values - int(out.count_nonzero())
         return out
 
     def counters(self) -> dict[str, dict[str, int]]:
-        """Values looked at, and those of them that were dropped; 0 and 0 without dropout."""
-        return {"input_dropout": {"values": self._values, "dropped": self._dropped}}
+        """Batches and values looked at, and the values dropped; 0 each without dropout."""
+        return {"input_dropout": {"batches": self._batches, "values": self._values, "dropped": self._dropped}}

@@ -101,12 +101,15 @@ def construct(model: Model, in_channels: int, num_classes: int, folders: Sequenc
 class OwnModel(nn.Module):
     """Calls ``module(x, edge_index)`` with all nodes and edges of a batch, and keeps the seeds' rows.
 
+    Its rows and edges are the engine's own, fed again in later steps and perhaps read-only: it must not write to them.
+
     In half precision the inputs of every PyG `propagate` in the module are cast to the dtype that the precision asks
     for, as in our own convolutions.
 
     Raises:
+        ModelError: the module has no parameter to train.
         Unsupported: half precision, but the module has no PyG convolution whose messages could be cast, or, for
-            `-linear`, no linear layer.
+            `-linear`, no linear layer; or mini-batches for a convolution that keeps the edges of the first one.
     """
 
     def __init__(self, module: nn.Module, model: Model, num_classes: int, options: Options) -> None:
@@ -117,7 +120,16 @@ class OwnModel(nn.Module):
         self._calls: Counter[str] = Counter()
         self._dtypes: dict[str, str] = {}
         self._counting = True
+        if not any(parameter.requires_grad for parameter in module.parameters()):
+            raise self._mistake("it has no parameter to train: there is none, or none with requires_grad")
         passing = [(name, m) for name, m in module.named_modules() if isinstance(m, MessagePassing)]
+        cached = [name for name, m in passing if getattr(m, "cached", False)]
+        if cached and options.batching != "full":
+            raise Unsupported(
+                f"batching {options.batching}: {model.class_path} has convolutions with cached=True "
+                f"({', '.join(cached)}), which use the first batch's edges in every later one; make them with "
+                "cached=False"
+            )
         if self._dtype is not None and not passing:
             raise Unsupported(
                 f"precision {options.precision}: {model.class_path} has no PyG convolution (MessagePassing), so the "
@@ -137,7 +149,8 @@ class OwnModel(nn.Module):
             blocks: the first one's edges are the batch's.
 
         Raises:
-            ModelError: the module's output is no tensor of shape ``[n, num_classes]``.
+            ModelError: the module's output is no tensor of shape ``[n, num_classes]``, or has no gradient in training;
+                or the module wrote to its input.
             Unsupported: the sampler gave the edges weights.
         """
         first = self.prepare(blocks[:1], x.device)[0]
@@ -146,8 +159,17 @@ class OwnModel(nn.Module):
                 f"{self.model.class_path} cannot take the weights of a re-weighted sample: it is called as "
                 "forward(x, edge_index); set sampling.reweight: false"
             )
+        given = (x, first.plain.edge_index)
+        versions = [tensor._version for tensor in given]
         with Precision(self.options.precision, x.device.type).autocast():
-            logits = self._checked(self.module(x, first.plain.edge_index), len(x))
+            logits = self._checked(self.module(*given), len(x))
+        for name, tensor, version in zip(("x", "edge_index"), given, versions, strict=True):
+            if tensor._version != version:
+                raise self._mistake(
+                    f"forward(x, edge_index) wrote to {name}, which later steps are fed with; copy it first"
+                )
+        if self.training and torch.is_grad_enabled() and not logits.requires_grad:
+            raise self._mistake("forward(x, edge_index) returned logits without a gradient: none of it can be trained")
         self._calls["own"] += 1
         return logits[: blocks[-1].num_dst].float()
 
@@ -180,11 +202,13 @@ class OwnModel(nn.Module):
         expected = (nodes, self.num_classes)
         if not isinstance(logits, Tensor) or tuple(logits.shape) != expected:
             got = f"shape {list(logits.shape)}" if isinstance(logits, Tensor) else f"a {type(logits).__name__}"
-            raise ModelError(
-                self.model.class_path or "",
-                f"forward(x, edge_index) must return logits of shape {list(expected)} (nodes, classes); got {got}",
+            raise self._mistake(
+                f"forward(x, edge_index) must return logits of shape {list(expected)} (nodes, classes); got {got}"
             )
         return logits
+
+    def _mistake(self, message: str) -> ModelError:
+        return ModelError(self.model.class_path or "", message)
 
 
 class _CastMessages:

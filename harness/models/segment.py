@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from harness.models.adjacency import Adjacency
 from harness.models.spmm import multiply
@@ -61,6 +62,7 @@ class _GatheredSum(torch.autograd.Function):
         return multiply(adjacency.by_destination, messages if weight is None else messages.mul_(weight.view(-1, 1)))
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         return multiply(ctx.adjacency.transposed_matrix(gradient.dtype), gradient), None
 
@@ -72,6 +74,7 @@ class _Gather(torch.autograd.Function):
         return x.index_select(0, adjacency.indices)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         return multiply(ctx.adjacency.by_source, gradient), None
 

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from harness.models.adjacency import Adjacency, Csr
 
@@ -27,7 +28,7 @@ def spmm_sum(x: Tensor, adjacency: Adjacency) -> Tensor:
 
 
 def multiply(matrix: Csr, x: Tensor) -> Tensor:
-    """Sparse ``[n, m]`` times dense ``[m, F]``, no gradient.
+    """Sparse ``[n, m]`` times dense ``[m, F]``, no gradient: what calls it backward must be `once_differentiable`.
 
     On the CPU the entries of a row are added up in their order, half precision in float32 and rounded once. There a row
     is a bag of torch's `embedding_bag` for float32 and float16, which takes half the time of `torch.sparse.mm` and
@@ -57,5 +58,6 @@ class _SparseSum(torch.autograd.Function):
         return multiply(adjacency.matrix(x.dtype), x)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         return multiply(ctx.adjacency.transposed_matrix(gradient.dtype), gradient), None

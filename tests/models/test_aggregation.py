@@ -198,6 +198,28 @@ def test_no_edges_and_no_destinations(conv, aggregation):
     assert net(torch.randn(0, 5), (empty,)).shape == (0, 3)
 
 
+@pytest.mark.parametrize("aggregation", ["scatter", "segment", "dense"])
+def test_without_an_edge_every_weight_has_a_gradient_of_zero(graphs, aggregation):
+    """Adam moves and decays a weight whose gradient is zero, and leaves one alone that has none."""
+    nodes = np.zeros(3, dtype=np.int64)
+    block = Block(np.zeros(4, np.int64), nodes[:0], 3, nodes, nodes, edges=graphs().edges(nodes[:0]))
+    net = build_model(Model(conv="mpnn", layers=1), 12, 4, Options(aggregation=aggregation), edge_features=3)
+    net(torch.ones(3, 12), (block,)).sum().backward()
+    grads = {name: parameter.grad for name, parameter in net.named_parameters()}
+    assert all(grad is not None for grad in grads.values())
+    assert not grads["layers.0.conv.lin_source.weight"].any()
+
+
+@pytest.mark.parametrize("aggregation", ["segment", "spmm"])
+def test_a_second_gradient_is_refused(graphs, whole, aggregation):
+    """The products that the backward pass makes are not differentiated: a second gradient would lack them silently."""
+    x = torch.ones(80, 3, requires_grad=True)
+    out = Aggregation(aggregation).sum(x, to_torch(whole(graphs(), 1)[0], CPU).plain)
+    (first,) = torch.autograd.grad(out.square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        first.sum().backward()
+
+
 def test_a_missing_kernel_is_a_reason_not_another_kernel(monkeypatch, graphs, whole):
     def lacking(*_):
         raise NotImplementedError("\"segment_reduce\" not implemented for 'Half'")

@@ -217,3 +217,13 @@ def test_input_dropout_is_of_the_features_in_training_alone(graphs, whole):
     counted = net.counters()["input_dropout"]
     assert counted["values"] == x.numel()
     assert counted["dropped"] == pytest.approx(0.4 * x.numel(), rel=0.2)
+
+
+def test_input_dropout_looks_until_there_is_a_feature_to_drop(graphs, whole):
+    graph = graphs()
+    x, blocks = torch.from_numpy(graph.x), whole(graph, 3)
+    net = build("gcn", input_dropout=0.4).train()
+    for features in (torch.zeros_like(x), x, x):
+        net(features, blocks)
+    assert net.counters()["input_dropout"]["batches"] == 2
+    assert net.counters()["input_dropout"]["values"] == x.numel()

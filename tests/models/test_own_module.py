@@ -19,7 +19,7 @@ from harness.spec.options import Model, Options
 
 SOURCE = """
 import torch
-from torch_geometric.nn import SAGEConv
+from torch_geometric.nn import GCNConv, SAGEConv
 
 class Mine(torch.nn.Module):
     def __init__(self, in_channels, out_channels, width=8):
@@ -45,6 +45,36 @@ class Pooled(NoGraph):
 class Pair(NoGraph):
     def forward(self, x, edge_index):
         return self.linear(x), None
+
+class Empty(torch.nn.Module):
+    def __init__(self, in_channels, out_channels):
+        super().__init__()
+
+class Frozen(NoGraph):
+    def __init__(self, in_channels, out_channels):
+        super().__init__(in_channels, out_channels)
+        self.requires_grad_(False)
+
+class Detached(NoGraph):
+    def forward(self, x, edge_index):
+        return self.linear(x).argmax(dim=1, keepdim=True).expand(-1, 4)
+
+class Writes(NoGraph):
+    def forward(self, x, edge_index):
+        return self.linear(torch.nn.functional.dropout(x, 0.5, self.training, inplace=True))
+
+class WritesEdges(NoGraph):
+    def forward(self, x, edge_index):
+        edge_index[:, 0] = 0
+        return self.linear(x)
+
+class Cached(torch.nn.Module):
+    def __init__(self, in_channels, out_channels):
+        super().__init__()
+        self.conv = GCNConv(in_channels, out_channels, cached=True)
+
+    def forward(self, x, edge_index):
+        return self.conv(x, edge_index)
 
 plain_function = len
 """
@@ -128,7 +158,7 @@ def test_mistakes_name_the_class_and_the_remedy(folder, tmp_path):
     (tmp_path / "needs_more.py").write_text("import not_installed_anywhere")
     cases = {
         "nowhere:Mine": "no module nowhere; looked in",
-        "my_gnn:Missing": "has no class Missing; its modules are Mine, NoGraph, Pair, Pooled",
+        "my_gnn:Missing": "has no class Missing; its modules are Cached, Detached, Empty, Frozen,",
         "my_gnn:plain_function": "must be a subclass of torch.nn.Module",
         "broken:Mine": "importing broken fails: ZeroDivisionError",
         "needs_more:Mine": "imports not_installed_anywhere, which is not installed",
@@ -152,6 +182,34 @@ def test_output_of_another_shape(folder, graphs, batches, name, got):
     _, blocks = batches(graph, "full", 2)
     with pytest.raises(ModelError, match=r"logits of shape \[80, 4\].*" + got):
         build(folder, name)(torch.from_numpy(graph.x), blocks)
+
+
+@pytest.mark.parametrize("name", ["Empty", "Frozen"])
+def test_a_module_without_anything_to_train(folder, name):
+    with pytest.raises(ModelError, match="no parameter to train"):
+        build(folder, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("Detached", "logits without a gradient"), ("Writes", "wrote to x,"), ("WritesEdges", "wrote to edge_index")],
+)
+def test_what_forward_may_not_do(folder, graphs, batches, name, said):
+    """Features and edges are fed again: a module that writes to them trains on others from step to step."""
+    graph = graphs()
+    _, blocks = batches(graph, "full", 2)
+    with pytest.raises(ModelError, match=said):
+        build(folder, name).train()(torch.from_numpy(graph.x), blocks)
+
+
+@pytest.mark.parametrize("batching", ["neighbor", "cluster", "full"])
+def test_a_convolution_that_keeps_the_first_batch_is_for_the_full_graph(folder, batching):
+    options = Options(batching=batching)
+    if batching == "full":
+        build(folder, "Cached", options)
+    else:
+        with pytest.raises(Unsupported, match=r"cached=True \(conv\).*make them with cached=False"):
+            build(folder, "Cached", options)
 
 
 def test_a_class_of_an_installed_package():

@@ -67,7 +67,7 @@ def _counters(**changes: Any) -> dict[str, Any]:
         "checkpoint_recomputations": 0,
         "norm": ["none", "none"],
         "residual": ["none", "none"],
-        "input_dropout": {"values": 0, "dropped": 0},
+        "input_dropout": {"batches": 0, "values": 0, "dropped": 0},
         "jumping": {"mode": "none", "layers": 0},
         "retained_bytes": 0,
         "retained_outputs": 0,
@@ -351,3 +351,14 @@ def test_steps_of_another_size_are_named(training, accumulated, names):
     prove(_options(), SAGE, Training(accumulate_targets=100), right_counters)
     with pytest.raises(ToggleNotProven, match=names):
         prove(_options(), SAGE, Training(**training), _counters(batches_per_step=FULL, accumulated=right | accumulated))
+
+
+def test_dropping_shows_nothing_where_all_features_are_zero():
+    """As those of a constant column after scaling: the run is honest, and its batches were looked at."""
+    dropping = Model(conv="sage", layers=2, input_dropout=0.3)
+    looked = {"batches": 9, "values": 0, "dropped": 0}
+    prove(_options(), dropping, ONCE, _counters(input_dropout=looked))
+    with pytest.raises(ToggleNotProven, match=r"model\.input_dropout is 0\.3"):
+        prove(_options(), dropping, ONCE, _counters())
+    with pytest.raises(ToggleNotProven, match=r"model\.input_dropout is 0, "):
+        prove(_options(), SAGE, ONCE, _counters(input_dropout=looked))
