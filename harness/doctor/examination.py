@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from harness.doctor.accelerator import accelerator
 from harness.doctor.backends import optional_libraries, precisions
@@ -25,20 +25,21 @@ from harness.spec.places import cache_root
 def examine() -> Iterator[Section]:
     """The sections, each as soon as it is known; about ten seconds, most of them torch's imports."""
     limits = cgroup_limits()
-    yield _section("Versions", versions())
-    yield _section("Folders", places())
-    yield _section("Threads", threads(limits))
-    yield _section("Memory", [*memory(limits), *allocator()])
-    yield _section("Load", load())
+    yield _section("Versions", versions)
+    yield _section("Folders", places)
+    yield _section("Threads", lambda: threads(limits))
+    yield _section("Memory", lambda: [*memory(limits), *allocator()])
+    yield _section("Load", load)
     machine = machine_or_fault()
     if isinstance(machine, Finding):
-        yield _section("Accelerator and libraries", [machine])
+        yield Section(title="Accelerator and libraries", findings=(machine,))
         return
     driver = read_driver()
-    yield _section("Accelerator", accelerator(machine, driver, other_driver=driver is None and driver_present()))
-    yield _section("Optional libraries", optional_libraries(machine))
-    yield _section("Precision and aggregation", precisions(machine))
-    yield _section("One second of computing", trials(machine))
+    other = driver is None and driver_present()
+    yield _section("Accelerator", lambda: accelerator(machine, driver, other_driver=other))
+    yield _section("Optional libraries", lambda: optional_libraries(machine))
+    yield _section("Precision and aggregation", lambda: precisions(machine))
+    yield _section("One second of computing", lambda: trials(machine))
 
 
 def machine_or_fault() -> Machine | Finding:
@@ -53,5 +54,11 @@ def machine_or_fault() -> Machine | Finding:
     return machine
 
 
-def _section(title: str, findings: list[Finding]) -> Section:
+def _section(title: str, ask: Callable[[], list[Finding]]) -> Section:
+    """The answers; a machine that hides what is asked for, /proc in a container say, is an answer too."""
+    try:
+        findings = ask()
+    except OSError as error:
+        text = f"cannot be told: {error.filename or 'a file of the system'}: {error.strerror or error}"
+        findings = [problem(text, "grant access to it; in a container, mount /proc: runs read it too")]
     return Section(title=title, findings=tuple(findings))

@@ -12,6 +12,7 @@ from harness.doctor.sizes import in_words
 from harness.spec.places import cache_root, data_root
 
 LITTLE = 10**9
+CLOSED = "grant access to it, or set HARNESS_DATA to another folder"
 
 
 def places(results: Path = Path("results")) -> list[Finding]:
@@ -26,7 +27,12 @@ def places(results: Path = Path("results")) -> list[Finding]:
 
 def written(name: str, folder: Path, remedy: str) -> Finding:
     """A folder that runs write to: without it none is possible."""
-    there = nearest(folder)
+    try:
+        there = nearest(folder)
+    except OSError as error:
+        return problem(
+            f"{name}: {folder}: cannot be looked at ({error.strerror})", remedy, fatal=True, path=str(folder)
+        )
     state = "" if folder.is_dir() else ", to be made"
     why = _cannot_write(there)
     if why:
@@ -66,12 +72,17 @@ def prepared(cache: Path) -> list[Finding]:
 def data(root: Path) -> list[Finding]:
     """Data sets under ``$HARNESS_DATA``; it may be absent, and read-only."""
     said = f"HARNESS_DATA: {root}" if os.environ.get("HARNESS_DATA") else f"HARNESS_DATA is not set: {root}"
-    if not root.is_dir():
-        text = f"{said}, which is not there; data sets of PyG and OGB are downloaded to the cache"
+    try:
+        there = root.is_dir()
+    except OSError as error:
+        return [problem(f"{said}, which cannot be looked at ({error.strerror})", CLOSED, path=str(root))]
+    if not there:
+        absent = "is not a folder" if root.exists() else "is not there"
+        text = f"{said}, which {absent}; data sets of PyG and OGB are downloaded to the cache"
         remedy = "without a network, set HARNESS_DATA to a folder with pyg/, ogb/ and files/ (docs/adding-a-dataset.md)"
         return [note(text, remedy, path=str(root), exists=False)]
     if not os.access(root, os.R_OK | os.X_OK):
-        return [problem(f"{said}, which cannot be read", "grant access to it", path=str(root), exists=True)]
+        return [problem(f"{said}, which cannot be read", CLOSED, path=str(root), exists=True)]
     found = data_sets(root)
     writable = "" if os.access(root, os.W_OK) else ", read-only, which is fine"
     listed = ", ".join(found) if found else "no data set"

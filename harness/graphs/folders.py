@@ -18,12 +18,17 @@ def find_file(name: str, spec_dir: Path, key: str) -> Path:
     """The file that a spec names: beside the spec, else under `$HARNESS_DATA`, else under its `files/`.
 
     Raises:
-        InputError: it is in none of them, or is not a file; the message names every place looked at.
+        InputError: it is in none of them, is not a file, or may not be looked at; the message names every place
+            looked at.
     """
     places = candidates(name, spec_dir)
     for place in places:
-        if place.is_file():
-            return place.resolve()
+        try:
+            if place.is_file():
+                return place.resolve()
+        except OSError as error:  # a closed folder, or a name too long
+            remedy = f"grant access, correct `{key}`, or set HARNESS_DATA"
+            raise data_fault(place, key, f"cannot be looked at ({error.strerror}); {remedy}") from None
     if any(place.is_dir() for place in places):
         raise data_fault(name, key, "is a folder; name one file")
     looked = ", ".join(str(place.absolute()) for place in places)

@@ -63,7 +63,8 @@ def half_copy(folder: Path, x: np.ndarray) -> HalfCopy:
     """The float16 copy beside a prepared graph's `x.npy`, made where it is not there yet.
 
     Several processes may ask at once: one makes it, the others wait. In memory is one piece at a time. It is whole
-    or not there: the file is renamed when it is written. A graph that is prepared anew has a new folder.
+    or not there: the file is renamed when it is written. One that was damaged since is made again. A graph that is
+    prepared anew has a new folder.
 
     Args:
         folder: of the prepared graph.
@@ -75,11 +76,23 @@ def half_copy(folder: Path, x: np.ndarray) -> HalfCopy:
     """
     path, facts = folder / "x.float16.npy", folder / "x.float16.json"
     with clear_disk_messages(folder), FileLock(folder / "x.float16.lock"):
-        if not path.exists():
+        copy = _read(path, facts, x.shape)
+        if copy is None:
             _write(path, facts, x)
-    found = json.loads(facts.read_text(encoding="utf-8"))
-    rows = np.load(path, mmap_mode="r", allow_pickle=False)
-    return HalfCopy(rows, found["underflowed"], found["seconds"])
+            copy = _read(path, facts, x.shape)
+    assert copy is not None
+    return copy
+
+
+def _read(path: Path, facts: Path, shape: tuple[int, ...]) -> HalfCopy | None:
+    """The copy; None where it is not there, or not the whole of a table of this shape."""
+    try:
+        found = json.loads(facts.read_text(encoding="utf-8"))
+        rows = np.load(path, mmap_mode="r", allow_pickle=False)
+        copy = HalfCopy(rows, found["underflowed"], found["seconds"])
+    except (FileNotFoundError, EOFError, ValueError, KeyError, TypeError):
+        return None
+    return copy if rows.shape == shape and rows.dtype == np.float16 else None
 
 
 def _write(path: Path, facts: Path, x: np.ndarray) -> None:

@@ -135,13 +135,13 @@ def _randomised(x: np.ndarray, fitted: np.ndarray, mean: np.ndarray, k: int) -> 
     variances = _without_noise(values[::-1])
     share = np.cumsum(variances) / total if total else np.ones(width)
     reached = np.flatnonzero(share >= ENOUGH)
-    # no later component explains more than the last of these
-    at_least = width + int(np.ceil((ENOUGH - share[-1]) * total / variances[-1]))
+    # where these are too few: no later component explains more than the last of them
+    least = reached[0] + 1 if len(reached) else width + np.ceil((ENOUGH - share[-1]) * total / variances[-1])
     return Components(
         mean=mean,
         directions=_directed((basis @ turned[:, ::-1])[:, :k], variances[:k]),
         explained=min(1.0, float(share[k - 1])),
-        enough=int(reached[0]) + 1 if len(reached) else at_least,
+        enough=int(least),
         at_least=not len(reached),
         method="randomised",
     )

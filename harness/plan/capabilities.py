@@ -116,6 +116,24 @@ def lacks_edge_attributes(model: Model, edge_features: int | None) -> str | None
     return None
 
 
+def caches_nothing(num_nodes: int, row_bytes: int, ratio: float, size: int | None) -> str | None:
+    """Why a cache of a share of the nodes, or of so many bytes, holds not one row; None where it holds one."""
+    if size is None:
+        few = f"cache_ratio {ratio:g} of {num_nodes} nodes caches none; use at least {1 / max(num_nodes, 1):.2g}"
+        return None if round(ratio * num_nodes) else few
+    small = f"cache_bytes {size} holds no row of {row_bytes} bytes; use at least {row_bytes}"
+    return None if size >= row_bytes else small
+
+
+def lacks_a_cache(options: Options, num_nodes: int, num_features: int) -> str | None:
+    """Why a run has no cache where it asks for one, as far as that depends on the data set alone."""
+    features = options.features
+    if not features.cached or features.cache_bytes == "auto" or features.home == "device" or options.batching == "full":
+        return None
+    row_bytes = num_features * (2 if options.precision == "fp16-features" else 4)
+    return caches_nothing(num_nodes, row_bytes, features.cache_ratio, features.cache_bytes)
+
+
 def _edge_attributes(c: Candidate, machine: Machine) -> str | None:
     return lacks_edge_attributes(c.settings.model, c.edge_features)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.plan.batch_shapes import layer_shapes
-from harness.plan.capabilities import lacks_edge_attributes
+from harness.plan.capabilities import lacks_a_cache, lacks_edge_attributes
 from harness.plan.cost import epoch_seconds
 from harness.plan.memory_parts import memory_parts
 from harness.plan.model import Cell, Estimate, Plan, VariantPlan
@@ -37,8 +37,15 @@ def refined(plan: Plan, cache_dir: Path, device: str) -> Plan:
     cells = {n: _estimated(c, sizes, device) for n, c in plan.cells.items()}
     identity = cache_dir, plan.dataset.dataset_id
     edge_features = prepared_edge_features(*identity)
-    lacking = {name: lacks_edge_attributes(cell.model, edge_features) for name, cell in cells.items()}
-    unfit = [f"{name} will end unsupported: {reason}" for name, reason in lacking.items() if reason is not None]
+    unfit = [
+        f"{name} will end unsupported: {reason}"
+        for name, cell in cells.items()
+        for reason in (
+            lacks_edge_attributes(cell.model, edge_features),
+            lacks_a_cache(cell.options, sizes.nodes, sizes.features),
+        )
+        if reason is not None
+    ]
     return plan.model_copy(update={"cells": cells, "warnings": [*prepared_warnings(*identity), *plan.warnings, *unfit]})
 
 

@@ -68,6 +68,8 @@ class Transform(Frozen):
             raise ValueError(f"`structural` names a column twice: {', '.join(self.structural)}")
         if self.walk_steps != WALK_STEPS and "random-walk" not in self.structural:
             raise ValueError("`walk_steps` changes nothing without structural: [random-walk]")
+        if self.fit == "all" and not self.leaks:
+            raise ValueError("`fit` changes nothing with scale: row alone, which fits nothing; leave it out")
         return self
 
     @property
@@ -154,7 +156,7 @@ class Synthetic(_Dataset):
     nodes: int = Field(ge=10, le=50_000_000)
     mean_degree: float = Field(14.0, gt=0.0, description="Edge ends per node, both directions counted.")
     classes: int = Field(10, ge=2)
-    features: int = Field(64, ge=1)
+    features: int = Field(64, ge=1, le=1_000_000)
     homophily: float = Field(0.7, ge=0.0, le=1.0, description="Share of edges inside a class.")
     exponent: float = Field(2.5, gt=1.0, description="Power law of the degrees; larger is more even.")
     signal: float = Field(0.5, ge=0.0, description="Distance of class means over the noise's standard deviation.")
@@ -162,6 +164,15 @@ class Synthetic(_Dataset):
         0, ge=0, le=1024, description="Attributes of each edge: whether its ends share a class, in noise (mpnn)."
     )
     seed: int = Field(0, ge=0)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Synthetic:
+        if self.classes > self.nodes:
+            raise ValueError(f"{self.classes} classes for {self.nodes} nodes; give at least one node a class")
+        most = (self.nodes - 1) / 2
+        if self.mean_degree > most:
+            raise ValueError(f"a mean_degree of {self.mean_degree:g} with {self.nodes} nodes; at most {most:g} fits")
+        return self
 
 
 Dataset = Annotated[Builtin | Pyg | Ogb | Files | Synthetic, Field(discriminator="source")]

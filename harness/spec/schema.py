@@ -21,7 +21,7 @@ class Variant(Frozen):
     exact: bool = Field(
         False,
         description="Equal to the baseline but for rounding, which is checked: aggregation, checkpointing, "
-        "features.*, loader.*, sampling.backend.",
+        "retain, features.*, loader.*, sampling.backend.",
     )
     goal: Literal["speed", "memory"] = Field("speed", description="Which gain an accept needs.")
     description: str = Field("", description="For readers; changes nothing.")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -220,6 +220,14 @@ def _value_error(value: Any, ctx: dict[str, Any]) -> str:
     return str(ctx["error"])
 
 
+def _names_in(loc: Loc, source: str | None, root: type[BaseModel]) -> tuple[str, ...]:
+    """What a list of names may hold; nothing where it is one of numbers."""
+    parent = model_at(loc[:-1], source, root)
+    field = field_of(parent, str(loc[-1])) if parent else None
+    items = get_args(field.annotation)[:1] if field is not None else ()
+    return get_args(items[0]) if items and get_origin(items[0]) is Literal else ()
+
+
 _BOUNDS = {
     "greater_than": ("gt", "greater than"),
     "greater_than_equal": ("ge", "at least"),
@@ -279,6 +287,9 @@ def explain(error: Mapping[str, Any], source: str | None, root: type[BaseModel] 
     if kind in _BOUNDS:
         name, words = _BOUNDS[kind]
         return Finding(loc, f"{shown(value)} is not allowed; it must be {words} {ctx[name]}")
+    if kind == "tuple_type" and (names := _names_in(loc, source, root)):
+        listed = f"a list of some of {', '.join(names)}, e.g. [{names[0]}]"
+        return Finding(loc, _wrong_type(listed)(value, ctx))
     if kind in _MESSAGES:
         return Finding(loc, _MESSAGES[kind](value, ctx), at_key)
     return Finding(loc, f"{shown(value)} is not allowed: {error['msg']}", at_key)

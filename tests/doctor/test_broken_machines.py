@@ -214,6 +214,30 @@ def test_a_folder_without_permission(tmp_path):
     assert places.written("results", tmp_path / "shut", "elsewhere").fatal
 
 
+def test_folders_that_cannot_be_looked_at(monkeypatch):
+    name = "/" + "a" * 300  # stands for one behind a closed folder: either is an OSError
+    found = places.written("HARNESS_CACHE", places.Path(name), "set HARNESS_CACHE")
+    assert (found.fatal, "cannot be looked at (File name too long)" in found.text) == (True, True)
+    monkeypatch.setenv("HARNESS_DATA", name)
+    [found] = places.data(places.data_root())
+    assert (found.level, "cannot be looked at (File name too long)" in found.text) == ("problem", True)
+
+
+def test_data_that_are_a_file(tmp_path):
+    (tmp_path / "file").touch()
+    [found] = places.data(tmp_path / "file")
+    assert "which is not a folder" in found.text
+
+
+def test_a_machine_that_hides_what_is_asked_for():
+    def hidden():
+        raise FileNotFoundError(2, "No such file or directory", "/proc/meminfo")
+
+    found = examination._section("Memory", hidden)
+    assert texts(found.findings, "problem") == ["cannot be told: /proc/meminfo: No such file or directory"]
+    assert "mount /proc" in found.findings[0].remedy
+
+
 def test_a_disk_that_is_full(tmp_path, monkeypatch):
     def full(**_):
         raise OSError(28, "No space left on device")

@@ -80,3 +80,25 @@ def test_a_folder_that_may_not_be_written_is_named(x, tmp_path, monkeypatch):
     monkeypatch.setattr(half_features, "_write", refused)
     with pytest.raises(InputError, match="HARNESS_CACHE"):
         half_copy(tmp_path, x)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("x.float16.npy", b""), ("x.float16.npy", b"cut"), ("x.float16.json", b"{"), ("x.float16.json", None)],
+)
+def test_a_damaged_copy_is_made_again(x, tmp_path, name, content):
+    half_copy(tmp_path, x)
+    (tmp_path / name).unlink()
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    copy = half_copy(tmp_path, x)
+    assert np.array_equal(copy.x, np.asarray(x).astype(np.float16))
+    assert copy.underflowed == 2
+
+
+def test_a_copy_of_another_table_or_cut_within_its_rows_is_made_again(x, tmp_path):
+    half_copy(tmp_path, x[:100])
+    assert half_copy(tmp_path, x).x.shape == (300, 5)
+    with (tmp_path / "x.float16.npy").open("r+b") as file:
+        file.truncate(5000)
+    assert np.array_equal(half_copy(tmp_path, x).x, np.asarray(x).astype(np.float16))

@@ -160,6 +160,7 @@ WHOLE = [
     ("graph.npz", write_damaged_member, ["array x is damaged", "again"]),
     ("graph.npz", write_npy, ["single array", "numpy.savez"]),
     ("graph.npz", Path.mkdir, ["is a folder", "one file"]),
+    (f"{'a' * 300}.npz", None, ["cannot be looked at (File name too long)", "grant access"]),
 ]
 
 

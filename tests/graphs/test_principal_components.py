@@ -125,3 +125,14 @@ def test_more_components_than_there_are_is_an_error(k, says, from_arrays, arrays
     with pytest.raises(InputError, match=says) as caught:
         from_arrays(arrays | SPLIT, transform={"pca": k})
     assert caught.value.problems[0].path == "dataset.transform.pca"
+
+
+@pytest.mark.parametrize("rank", [0, 3])
+def test_a_table_too_wide_of_few_directions_has_no_others(rank, monkeypatch) -> None:
+    monkeypatch.setattr(module, "EXACT_WIDTH", 50)
+    rng = np.random.default_rng(2)
+    x = (rng.standard_normal((90, rank)) @ rng.standard_normal((rank, 70)) + 1.0).astype(np.float32)
+    found = fit_components(x, np.arange(90), 8)
+    assert (found.method, found.at_least) == ("randomised", False)
+    assert found.explained == pytest.approx(1.0)
+    assert found.enough <= max(rank, 1)

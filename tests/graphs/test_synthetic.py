@@ -82,10 +82,8 @@ def test_features_are_made_in_chunks_that_do_not_repeat(opened, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("section", "says"),
     [
-        ({"nodes": 20, "mean_degree": 14.0}, "at most 9.5"),
         ({"nodes": 100, "mean_degree": 40.0, "classes": 10, "homophily": 1.0}, "edges fit"),
         ({"nodes": 2000, "exponent": 1.0001}, "edges fit"),
-        ({"nodes": 10, "mean_degree": 2.0, "classes": 20}, "20 classes for 10 nodes"),
     ],
 )
 def test_what_does_not_fit_is_refused(section, says, opened) -> None:

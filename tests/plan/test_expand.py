@@ -418,3 +418,21 @@ def test_a_prepared_graph_without_attributes_is_a_warning_and_no_other_plan(plan
         (folder / "graph.json").write_text(json.dumps(sizes | {"edge_features": edge_features}))
         shown = refined(plan, tmp_path, "cpu")
         assert (list(shown.cells), shown.warnings) == (["baseline", "mpnn"], warnings)
+
+
+def test_a_prepared_graph_too_small_for_a_cache_is_a_warning(plan_of: PlanOf, tmp_path: Path) -> None:
+    plan = plan_of(
+        "version: 1\nname: s\ndataset: {source: pyg, name: Rare/Thing}\nmodel: {conv: sage}\nvariants:\n"
+        "  share: {set: {features.cache_ratio: 0.01}}\n"
+        "  bytes: {grid: {features.cache_bytes: [39, 40]}}\n"
+        "  full: {set: {features.cache_bytes: 39, batching: full}}\n"
+    )
+    folder = tmp_path / "graphs" / plan.dataset.dataset_id
+    folder.mkdir(parents=True)
+    sizes = dict.fromkeys(("num_nodes", "num_edges", "num_features", "num_classes", "train_nodes"), 10)
+    (folder / "graph.json").write_text(json.dumps(sizes))
+    assert refined(plan, tmp_path, "cpu").warnings == [
+        *plan.warnings,
+        "share will end unsupported: cache_ratio 0.01 of 10 nodes caches none; use at least 0.1",
+        "bytes-39 will end unsupported: cache_bytes 39 holds no row of 40 bytes; use at least 40",
+    ]

@@ -71,6 +71,13 @@ MISTAKES = {
         "dataset.name",
         ("'my cora' is not allowed", "e.g. Planetoid/Cora"),
     ),
+    "a name for a list of names": Mistake(
+        3,
+        "dataset: {source: builtin, name: wordnet, transform: {structural: degree}}",
+        "degree",
+        "dataset.transform.structural",
+        ("'degree' is not allowed", "a list of some of degree, pagerank, clustering, random-walk, e.g. [degree]"),
+    ),
     "random split without shares": Mistake(
         3,
         "dataset: {source: pyg, name: Planetoid/Cora, split: {kind: random}}",

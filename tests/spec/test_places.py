@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.spec.places import cache_root, data_root
+from harness.spec.places import cache_root, data_root, find_file
 
 SOURCES = Path(__file__).resolve().parents[2] / "harness"
 
@@ -32,3 +32,13 @@ def test_the_home_folder_is_expanded_and_an_empty_variable_is_none(monkeypatch: 
 def test_no_other_module_reads_the_variables():
     reading = [p.name for p in SOURCES.rglob("*.py") if 'environ.get("HARNESS_CACHE"' in p.read_text()]
     assert reading == ["places.py"]
+
+
+def test_the_home_of_nobody_is_a_folder_like_any_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HARNESS_DATA", "~nobody-of-this-name/data")
+    assert data_root() == Path.cwd() / "~nobody-of-this-name" / "data"
+    assert find_file("~nobody-of-this-name/g.npz", tmp_path) is None
+
+
+def test_a_name_too_long_is_no_file(tmp_path: Path) -> None:
+    assert find_file("a" * 300, tmp_path) is None

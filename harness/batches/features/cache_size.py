@@ -10,6 +10,8 @@ from typing import Literal
 import psutil
 import torch
 
+from harness.plan.capabilities import caches_nothing
+
 AUTO_SHARE = 2  # `auto` takes one part in so many of what is free: the model's part of the training has to fit too
 
 
@@ -45,12 +47,6 @@ def cache_size(
     Raises:
         NothingCached: not one row fits.
     """
-    if size is None:
-        nodes = round(ratio * num_nodes)
-        if not nodes:
-            least = f"use at least {1 / num_nodes:.2g}"
-            raise NothingCached(f"cache_ratio {ratio:g} of {num_nodes} nodes caches none; {least}")
-        return CacheSize(nodes)
     if size == "auto":
         if free_bytes is None:
             raise ValueError("cache_bytes auto needs the free bytes")
@@ -59,10 +55,9 @@ def cache_size(
             needed = f"a row takes {row_bytes}, twice that must be free"
             raise NothingCached(f"cache_bytes auto caches none: {free_bytes} bytes are free; {needed}")
         return CacheSize(nodes, free_bytes)
-    nodes = rows_of(size, row_bytes, num_nodes)
-    if not nodes:
-        raise NothingCached(f"cache_bytes {size} holds no row of {row_bytes} bytes; use at least {row_bytes}")
-    return CacheSize(nodes)
+    if (reason := caches_nothing(num_nodes, row_bytes, ratio, size)) is not None:
+        raise NothingCached(reason)
+    return CacheSize(round(ratio * num_nodes) if size is None else rows_of(size, row_bytes, num_nodes))
 
 
 def rows_of(size: int, row_bytes: int, num_nodes: int) -> int:

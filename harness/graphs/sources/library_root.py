@@ -17,6 +17,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from harness.graphs.faults import data_fault
 from harness.spec.places import cache_root, data_root
 
 TIMEOUT_S = 60.0
@@ -32,12 +33,25 @@ def library_root(*parts: str) -> Iterator[Path]:
         socket.setdefaulttimeout(TIMEOUT_S)  # a dead network is an answer within a minute
         try:
             _remove_processed(root)
-            if ready.is_dir() and ready.resolve() != root.resolve():
+            if _is_ready(ready) and ready.resolve() != root.resolve():
                 _link(ready, root)
             yield root
         finally:
             socket.setdefaulttimeout(before)
             _remove_processed(root)
+
+
+def _is_ready(ready: Path) -> bool:
+    """Whether there is such a folder.
+
+    Raises:
+        InputError: it may not be looked into.
+    """
+    try:
+        return ready.is_dir()
+    except OSError as error:
+        message = f"cannot be looked at ({error.strerror}); grant access, or set HARNESS_DATA to another folder"
+        raise data_fault(ready, "HARNESS_DATA", message) from None
 
 
 def _link(ready: Path, root: Path) -> None:

@@ -29,12 +29,6 @@ def make_synthetic(dataset: Synthetic, say: Callable[[str], None]) -> RawGraph:
         InputError: so many edges do not fit into so few nodes.
     """
     n, classes = dataset.nodes, dataset.classes
-    if classes > n:
-        raise data_fault("spec", "dataset.classes", f"{classes} classes for {n} nodes; give at least one node a class")
-    if dataset.mean_degree > (n - 1) / 2:
-        raise data_fault(
-            "spec", "dataset.mean_degree", f"{dataset.mean_degree:g} with {n} nodes; at most {(n - 1) / 2:g} fits"
-        )
     streams = np.random.SeedSequence(dataset.seed).spawn(5)
     y = np.random.default_rng(streams[0]).permutation(np.arange(n, dtype=np.int64) % classes)
     weight = _power_law(dataset, np.random.default_rng(streams[1]))
