@@ -54,7 +54,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HARNESS_CACHE", str(tmp_path_factory.mktemp("cache")))
         dataset = Synthetic(
-            source="synthetic", nodes=2000, mean_degree=8, classes=8, features=160, edge_features=8, split=split
+            source="synthetic", nodes=600, mean_degree=8, classes=8, features=160, edge_features=8, split=split
         )
         yield open_graph(prepare(dataset, "g", "."))
 
