@@ -132,5 +132,5 @@ def sampled_by(sampler: Sampler) -> str:
         return "numba"
     import torch
 
-    nodes = tensors(torch.zeros(0, dtype=torch.int64, device=sampler.device))[0]  # type: ignore[attr-defined]
+    nodes = tensors(torch.zeros(0, dtype=torch.int64, device=sampler.device)).nodes  # type: ignore[attr-defined]
     return f"torch on {nodes.device}"

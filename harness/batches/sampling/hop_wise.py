@@ -2,36 +2,58 @@
 
 from __future__ import annotations
 
+from typing import Generic, NamedTuple, TypeVar
+
 import numpy as np
 
 from harness.batches.batch import Batch, Block
-from harness.batches.edges import BatchEdges
+from harness.batches.edges import BatchEdges, EdgeTable
+
+A = TypeVar("A")  # numpy's array, or torch's tensor
+
+
+class Hops(NamedTuple, Generic[A]):
+    """What a sampler drew for a batch: one CSR in destination order.
+
+    Attributes:
+        nodes: global ids, int64, ``[n]``, in the order in which they were reached.
+        degree: of each node in the whole graph, int64, ``[n]``.
+        rows: row pointer over the nodes known before the last hop, int64.
+        cols: source row of each edge, int64, ``[num_edges]``.
+        known_after: nodes known after each hop, the seeds first, ``[hops + 1]``.
+        edge_weight: of each edge, float32; None where no message is weighted.
+        drawn: place of each edge in the adjacency that was drawn from, int64; None where nobody reads attributes.
+    """
+
+    nodes: A
+    degree: A
+    rows: A
+    cols: A
+    known_after: list[int]
+    edge_weight: A | None
+    drawn: A | None
 
 
 def hop_wise_batch(
-    nodes: np.ndarray,
-    degree: np.ndarray,
-    rows: np.ndarray,
-    cols: np.ndarray,
-    known_after: np.ndarray,
+    hops: Hops[np.ndarray],
     self_loops: np.ndarray | None,
-    edge_weight: np.ndarray | None,
-    edges: BatchEdges | None,
+    edge_table: EdgeTable | None,
+    kept: np.ndarray | None,
     *,
     epoch: int,
     index: int,
 ) -> Batch:
-    """Cut one CSR in destination order into the blocks of all layers; they share its memory.
+    """Cut one CSR into the blocks of all layers; they share its memory.
 
     Args:
-        nodes: int64, ``[n]``. degree: of each node in the whole graph, int64, ``[n]``.
-        rows: row pointer over the nodes known before the last hop. cols: source row of each edge, int64.
-        known_after: nodes known after each hop, the seeds first, ``[hops + 1]``.
         self_loops: of every node of the graph, int64; None where it has none.
-        edge_weight: of each edge, float32; None where no message is weighted.
-        edges: which edges these are; None where nobody reads their attributes.
+        edge_table: where the attributes of the edges drawn come from.
+        kept: place in the graph of each edge of the adjacency that was drawn from; None where that is the graph's.
     """
-    known = [int(k) for k in known_after]
+    nodes, degree, rows, cols, known, edge_weight, drawn = hops
+    edges = None
+    if edge_table is not None and drawn is not None:
+        edges = BatchEdges(edge_table, drawn if kept is None else kept[drawn])
     loops = None if self_loops is None else self_loops[nodes]
     blocks = tuple(
         Block(

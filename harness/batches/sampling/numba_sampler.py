@@ -15,12 +15,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from harness.batches.batch import Batch
-from harness.batches.edges import BatchEdges, edge_table_of
+from harness.batches.edges import edge_table_of
 from harness.batches.row_tables import RowTables
 from harness.batches.sampling.draws_count import count_draws
 from harness.batches.sampling.draws_smallest import draw_importance, draw_labor
 from harness.batches.sampling.draws_uniform import draw_uniform
-from harness.batches.sampling.hop_wise import hop_wise_batch
+from harness.batches.sampling.hop_wise import Hops, hop_wise_batch
 from harness.batches.sampling.methods import check_method, checked_fanout, checked_seeds, hop_keys, weights_of
 from harness.batches.sampling.neighbour_weights import kept_edges, of_positive_weight
 from harness.batches.self_loops import self_loops
@@ -139,23 +139,15 @@ class NeighborSampler:
             repeated = _number_seeds(seeds, table, np.uint64(stamp))
             if repeated >= 0:
                 raise ValueError(f"seeds must be distinct: node {seeds[repeated]} comes again at position {repeated}")
-            nodes, rows, cols, known_after, edge_weight, edge_ids = self._hops(seeds, keys, table, np.uint64(stamp))
+            hops = self._hops(seeds, keys, table, np.uint64(stamp))
         finally:
             self._tables.give_back(table, stamp)
-        degree = _degrees(self._indptr, nodes)
-        edges = None if self.edge_table is None else BatchEdges(self.edge_table, edge_ids)
-        return hop_wise_batch(
-            nodes, degree, rows, cols, known_after, self._self_loops, edge_weight, edges, epoch=epoch, index=batch
-        )
+        return hop_wise_batch(hops, self._self_loops, self.edge_table, self._kept, epoch=epoch, index=batch)
 
-    def _hops(
-        self, seeds: np.ndarray, keys: np.ndarray, table: np.ndarray, stamp: np.uint64
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[int], np.ndarray | None, np.ndarray]:
-        """Nodes, row pointer and source rows of all hops, nodes known after each, the weight of each edge, and its
-        place in the graph (none where nobody reads attributes)."""
+    def _hops(self, seeds: np.ndarray, keys: np.ndarray, table: np.ndarray, stamp: np.uint64) -> Hops[np.ndarray]:
         found, known_after = [seeds], [len(seeds)]
         rows, cols, edge_weight = [np.zeros(1, np.int64)], np.empty(0, np.int64), np.empty(0, np.float32)
-        edge_ids = np.empty(0, np.int64)
+        drawn = np.empty(0, np.int64)
         for fanout, key in zip(self.fanout, keys, strict=True):
             ends = count_draws(self._from[0], found[-1], fanout, self.method == "degree-stratified")
             edges = len(cols)
@@ -164,14 +156,22 @@ class NeighborSampler:
                 edge_weight = _longer(edge_weight, ends[-1])
             self._draw(found[-1], ends, key, cols[edges:], edge_weight[edges:])
             if self.edge_table is not None:
-                edge_ids = _longer(edge_ids, ends[-1])
-                edge_ids[edges:] = cols[edges:] if self._kept is None else self._kept[cols[edges:]]
+                drawn = _longer(drawn, ends[-1])
+                drawn[edges:] = cols[edges:]
             _look_up(self._from[1], cols[edges:])
             found.append(_number_sources(cols[edges:], known_after[-1], table, stamp))
             known_after.append(known_after[-1] + len(found[-1]))
             rows.append(ends[1:] + edges)
-        weights = edge_weight if self.reweight else None
-        return np.concatenate(found), np.concatenate(rows), cols, known_after, weights, edge_ids
+        nodes = np.concatenate(found)
+        return Hops(
+            nodes,
+            _degrees(self._indptr, nodes),
+            np.concatenate(rows),
+            cols,
+            known_after,
+            edge_weight if self.reweight else None,
+            None if self.edge_table is None else drawn,
+        )
 
     def _draw(
         self, nodes: np.ndarray, ends: np.ndarray, key: np.uint64, out: np.ndarray, edge_weight: np.ndarray

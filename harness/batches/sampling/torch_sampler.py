@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from harness.batches.batch import Batch
-from harness.batches.edges import BatchEdges, edge_table_of
-from harness.batches.sampling.hop_wise import hop_wise_batch
+from harness.batches.edges import edge_table_of
+from harness.batches.sampling.hop_wise import Hops, hop_wise_batch
 from harness.batches.sampling.methods import check_method, checked_fanout, checked_seeds, hop_keys, weights_of
 from harness.batches.sampling.neighbour_weights import kept_edges, of_positive_weight
 from harness.batches.self_loops import self_loops
@@ -121,30 +121,12 @@ class TorchNeighborSampler:
         if len(np.unique(seeds)) != len(seeds):
             raise ValueError("seeds must be distinct")
         on_device = torch.as_tensor(seeds.copy(), device=self.device)
-        nodes, degree, rows, cols, known_after, edge_weight, drawn = self.sample_tensors(on_device, epoch, batch)
-        return hop_wise_batch(
-            nodes.cpu().numpy(),
-            degree.cpu().numpy(),
-            rows.cpu().numpy(),
-            cols.cpu().numpy(),
-            known_after,
-            self._self_loops,
-            None if edge_weight is None else edge_weight.cpu().numpy(),
-            None if drawn is None else self._batch_edges(drawn.cpu().numpy()),
-            epoch=epoch,
-            index=batch,
-        )
+        found = self.sample_tensors(on_device, epoch, batch)
+        hops = Hops(*(part.cpu().numpy() if isinstance(part, Tensor) else part for part in found))
+        return hop_wise_batch(hops, self._self_loops, self.edge_table, self._kept, epoch=epoch, index=batch)
 
-    def _batch_edges(self, drawn: np.ndarray) -> BatchEdges:
-        assert self.edge_table is not None
-        return BatchEdges(self.edge_table, drawn if self._kept is None else self._kept[drawn])
-
-    def sample_tensors(
-        self, seeds: Tensor, epoch: int = 0, batch: int = 0
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor, list[int], Tensor | None, Tensor | None]:
-        """Nodes, degrees, row pointer and source rows of a batch (int64, on the device), nodes known after each hop,
-        the edges' weights (float32; None without re-weighting), and their places in the adjacency that is drawn from
-        (int64; None where nobody reads attributes)."""
+    def sample_tensors(self, seeds: Tensor, epoch: int = 0, batch: int = 0) -> Hops[Tensor]:
+        """What was drawn for a batch, on the device."""
         keys = hop_keys(self.method, self.seed, len(self.fanout), epoch, batch)
         row_of = torch.full((self.num_nodes,), -1, dtype=torch.int64, device=self.device)
         row_of[seeds] = torch.arange(len(seeds), device=self.device)
@@ -162,10 +144,15 @@ class TorchNeighborSampler:
             if self.edge_table is not None:
                 edges.append(edge)
             known_after.append(len(nodes))
-        degree = self._indptr[nodes + 1] - self._indptr[nodes]
-        rows = torch.cat(counts).cumsum(0)
-        weight, drawn_edges = torch.cat(weights) if self.reweight else None, torch.cat(edges) if edges else None
-        return nodes, degree, rows, torch.cat(cols), known_after, weight, drawn_edges
+        return Hops(
+            nodes,
+            self._indptr[nodes + 1] - self._indptr[nodes],
+            torch.cat(counts).cumsum(0),
+            torch.cat(cols),
+            known_after,
+            torch.cat(weights) if self.reweight else None,
+            torch.cat(edges) if edges else None,
+        )
 
     def _draw(self, frontier: Tensor, fanout: int, key: int) -> tuple[Tensor, Tensor, Tensor | None]:
         """Edges (places in the adjacency) drawn for each node of the frontier, in its order, how many each got, and
