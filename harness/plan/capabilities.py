@@ -130,8 +130,7 @@ def lacks_a_cache(options: Options, num_nodes: int, num_features: int) -> str | 
     features = options.features
     if not features.cached or features.cache_bytes == "auto" or features.home == "device" or options.batching == "full":
         return None
-    row_bytes = num_features * (2 if options.precision == "fp16-features" else 4)
-    return caches_nothing(num_nodes, row_bytes, features.cache_ratio, features.cache_bytes)
+    return caches_nothing(num_nodes, num_features * options.stored_bytes, features.cache_ratio, features.cache_bytes)
 
 
 def _edge_attributes(c: Candidate, machine: Machine) -> str | None:

@@ -22,7 +22,7 @@ def memory_parts(settings: Settings, sizes: Sizes, layers: list[LayerShape], dev
     """
     options = settings.options
     step = StepMemory(settings, layers, device).ledger
-    stored = FLOAT / 2 if options.precision == "fp16-features" else FLOAT
+    stored = options.stored_bytes
     table = sizes.nodes * sizes.features * stored
     rows = layers[0].sources * sizes.features * (FLOAT if stored == FLOAT else FLOAT + stored)  # half ones are widened
     weights = parameters(settings, layers, sizes) * FLOAT

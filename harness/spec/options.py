@@ -136,6 +136,11 @@ class Options(Frozen):
         False, description="torch's deterministic algorithms only; an operation that has none ends the run."
     )
 
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of a feature where it is stored and moved: of float16 or float32."""
+        return 2 if self.precision == "fp16-features" else 4
+
 
 class Model(Frozen):
     """The network: one of ours by `conv`, or your own `torch.nn.Module` by `class`."""

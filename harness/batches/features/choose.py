@@ -34,7 +34,7 @@ def store_of(graph: Graph, options: Options, batches: BatchPlan, epochs: int, de
     ahead = max(options.loader.depth, options.loader.threads)
     spare = ahead + 2  # one in the step, one being written, and those ahead
     sources = graph.indices if wanted.policy == "degree" else None
-    half: HalfCopy | bool = options.precision == "fp16-features"
+    half: HalfCopy | bool = options.stored_bytes == 2
     if half and wanted.home == "disk":
         half = half_copy(graph.path, graph.x)
     return FeatureStore(graph.x, home=wanted.home, device=device, cache=cache, spare=spare, sources=sources, half=half)
@@ -47,7 +47,7 @@ def _cache(graph: Graph, options: Options, batches: BatchPlan, epochs: int, devi
 
 def _size(graph: Graph, options: Options, device: torch.device) -> CacheSize:
     wanted, free = options.features, None
-    row_bytes = graph.num_features * (2 if options.precision == "fp16-features" else graph.x.itemsize)
+    row_bytes = graph.num_features * options.stored_bytes
     if wanted.cache_bytes == "auto":
         free = free_bytes(device)
         if wanted.home == "host" and device.type == "cpu":
