@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 FIRST = 16  # steps that are all looked at
 EVERY = 16  # and of those after them one in so many
+CLIPPED = 2  # finite steps whose gradients are looked at after clipping too
+LEAST = 1e-20  # norms below it say nothing about clipping: float32 may round the gradients' squares to 0
 
 
 class GradientNorms:
@@ -26,6 +29,8 @@ class GradientNorms:
         self._clip, self._steps = clip, 0
         self._waiting: list[torch.Tensor] = []
         self._norms: list[float] = []
+        self._pairs: list[torch.Tensor] = []  # before and after clipping
+        self._clipped_to: list[float] = []
 
     def due(self) -> bool:
         """Whether the next step's norm is wanted; asked once a step."""
@@ -33,21 +38,36 @@ class GradientNorms:
         self._steps += 1
         return self._clip is not None or step < FIRST or step % EVERY == 0
 
-    def add(self, norm: torch.Tensor) -> None:
-        """A norm, still on the device."""
+    def add(self, norm: torch.Tensor, gradients: list[torch.Tensor]) -> None:
+        """A norm, still on the device, and the gradients that the step was made with, clipped if they are to be."""
         self._waiting.append(norm)
+        if self._clip is not None and len(self._clipped_to) + len(self._pairs) < CLIPPED:
+            self._pairs.append(torch.stack([norm, nn.utils.get_total_norm(gradients)]))
 
     def read(self) -> None:
         """Wait for the norms that were added: once an epoch, never within a step."""
         if self._waiting:
             self._norms += torch.stack(self._waiting).tolist()
             self._waiting.clear()
+        if self._pairs:
+            self._clipped_to += [
+                after / due for before, after in torch.stack(self._pairs).tolist() if (due := self._due(before))
+            ]
+            self._pairs.clear()
+
+    def _due(self, norm: float) -> float:
+        """What `clip_grad_norm_` makes of a norm; 0 where that cannot be seen."""
+        assert self._clip is not None
+        due = norm * min(1.0, self._clip / (norm + 1e-6)) if math.isfinite(norm) else 0.0
+        return due if due > LEAST else 0.0
 
     def counters(self) -> dict[str, Any]:
         """``gradient_norm``: quantiles of the finite norms, their ``ratio`` (q95 over q05; None where that is 0), and
-        how many were ``looked_at``; None where none was finite. With clipping ``clipped_steps``."""
+        how many were ``looked_at``; None where none was finite. With clipping ``clipped_steps``, and ``clipped_to``:
+        the norm after clipping over what it should be, of the first `CLIPPED` finite ones."""
         found: dict[str, Any] = {"gradient_norm": _distribution(self._norms)}
         if self._clip is not None:
+            found["clipped_to"] = list(self._clipped_to)
             found["clipped_steps"] = sum(self._clip < norm < math.inf for norm in self._norms)
         return found
 

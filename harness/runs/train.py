@@ -180,6 +180,7 @@ class Trainer:
             "loss_scale": self.scaler.get_scale() if self.scaler.is_enabled() else None,
             **self._sizes.counters(),
             **self._norms.counters(),
+            "optimiser": {name: self._optimiser.param_groups[0][name] for name in ("lr", "weight_decay")},
             "loader": self._loader_counters(),
         }
 
@@ -267,7 +268,7 @@ class Trainer:
             wants_norm=self._norms.due(),
         )
         if norm is not None:
-            self._norms.add(norm)
+            self._norms.add(norm, [p.grad for p in self.model.parameters() if p.grad is not None])
         if isinstance(self.model, Network):
             self.model.release()
         self._sizes.add(self._gathered, full)

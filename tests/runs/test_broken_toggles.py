@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +25,9 @@ from harness.graphs.partitioning.methods import random_parts
 from harness.graphs.prepare import prepare
 from harness.graphs.store import open_graph
 from harness.models import aggregation, input_dropout, jumping, network, retained
+from harness.models.precision import update
 from harness.runs import execute as execution
+from harness.runs import train
 from harness.runs.accumulation import Gathering
 from harness.runs.determinism import use_deterministic_algorithms
 from harness.runs.execute import execute
@@ -497,6 +501,50 @@ def test_steps_of_another_size(graph, monkeypatch, training, full, named):
     monkeypatch.setattr(Gathering, "full", property(full))
     with pytest.raises(ToggleNotProven, match=named):
         _run(graph, batch_size=16, training=training)
+
+
+def _clip_before_unscaling(model, optimizer, scaler, clip, **_):
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
+    scaler.step(optimizer)
+    scaler.update()
+    return norm
+
+
+@pytest.mark.parametrize("precision", ["fp32", "fp16-linear"])
+@pytest.mark.parametrize("clip", [0.01, 100.0])
+def test_steps_that_are_not_clipped_as_asked(graph, monkeypatch, precision, clip):
+    training = {"clip": clip, "epochs": 3}
+    _run(graph, training=training, precision=precision)
+    made = _clip_before_unscaling if precision == "fp16-linear" else partial(_clipped_at, 1.0 / clip)
+    monkeypatch.setattr(train, "update", made)
+    with pytest.raises(ToggleNotProven, match=rf"training\.clip is {clip:g}, but norms after clipping"):
+        _run(graph, training=training, precision=precision)
+
+
+def _clipped_at(other, model, optimizer, scaler, _, **named):
+    return update(model, optimizer, scaler, other, **named)
+
+
+@pytest.mark.parametrize("name", ["lr", "weight_decay"])
+def test_an_optimiser_of_another_setting(graph, monkeypatch, name):
+    adam = torch.optim.Adam
+    monkeypatch.setattr(torch.optim, "Adam", lambda weights, **given: adam(weights, **given | {name: 0.5}))
+    with pytest.raises(ToggleNotProven, match=rf"training\.{name} is"):
+        _run(graph)
+
+
+def test_layers_that_are_not_computed_again(graph, monkeypatch):
+    checkpointed = network.checkpointed
+    layers = itertools.count()
+
+    def every_other(layer, *inputs, recomputed):
+        return layer(*inputs) if next(layers) % 2 else checkpointed(layer, *inputs, recomputed=recomputed)
+
+    asked = {"checkpointing": True, "sampling": {"fanout": [4, 3, 2]}}
+    _run(graph, model={"layers": 3}, **asked)
+    monkeypatch.setattr(network, "checkpointed", every_other)
+    with pytest.raises(ToggleNotProven, match="checkpointing is True"):
+        _run(graph, model={"layers": 3}, **asked)
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ def _counters(**changes: Any) -> dict[str, Any]:
         "backward_passes": 9,
         "batches_per_step": ONE,
         "accumulated": ACCUMULATED,
+        "optimiser": {"lr": ONCE.lr, "weight_decay": 0.0},
         "loss_scale": None,
         "deterministic_algorithms": False,
         "checkpoint_recomputations": 0,

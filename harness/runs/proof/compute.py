@@ -29,9 +29,13 @@ def compute_faults(options: Options, model: Model, counters: dict[str, Any]) -> 
     if scaled != (linear_dtype(options.precision) == "float16"):
         yield f"precision {options.precision}: the loss was {'' if scaled else 'not '}scaled"
     yield from equal("deterministic", options.deterministic, counters["deterministic_algorithms"])
-    recomputed = counters["checkpoint_recomputations"]
-    if options.checkpointing != (recomputed > 0):
-        yield f"checkpointing is {options.checkpointing}, but {recomputed} layers were computed again"
+    recomputed, passes = counters["checkpoint_recomputations"], counters["backward_passes"]
+    due = passes * max(1, model.layers - 1) if options.checkpointing else 0  # all but the last, or the only one
+    if recomputed != due:
+        yield (
+            f"checkpointing is {options.checkpointing}: in {passes} backward passes {due} layers are computed again, "
+            f"but {recomputed} were"
+        )
 
 
 def message_dtype(precision: str) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from harness.runs.proof.equal import equal
 from harness.spec.options import Training
+
+ROUNDING = 1e-3  # of a norm in float32
 
 
 def step_faults(asked: Training, counters: dict[str, Any]) -> Iterator[str]:
-    """Every mini-batch in one step, and every step as large as it has to be and no larger."""
+    """Every mini-batch in one step, every step as large as it has to be and no larger, clipped and made as asked."""
     found, passes = counters["accumulated"], counters["backward_passes"]
     if found["batches"] != passes or found["targets"] != counters["targets"]:
         yield (
@@ -22,6 +25,15 @@ def step_faults(asked: Training, counters: dict[str, Any]) -> Iterator[str]:
         yield from _by_targets(asked.accumulate_targets, found)
     else:
         yield from _by_batches(asked.accumulate, counters["batches_per_step"], found["full_batches"])
+    for name, value in counters["optimiser"].items():
+        yield from equal(f"training.{name}", getattr(asked, name), value)
+    if asked.clip is not None:
+        yield from _clipped(asked.clip, counters["clipped_to"])
+
+
+def _clipped(asked: float, found: list[float]) -> Iterator[str]:
+    if any(abs(ratio - 1.0) > ROUNDING for ratio in found):
+        yield f"training.clip is {asked:g}, but norms after clipping were {found} times what they should be"
 
 
 def _by_batches(asked: int, per_step: dict[str, float] | None, full: dict[str, float] | None) -> Iterator[str]:
