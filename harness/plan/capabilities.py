@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from harness.plan.machine import Machine
-from harness.plan.no_effect import without_effect
+from harness.plan.no_effect import change_without_effect, without_effect
 from harness.spec.option_paths import Settings
 from harness.spec.options import Model, Options
 
@@ -20,12 +20,14 @@ class Candidate:
         device: cpu or cuda.
         changed: dotted paths whose change it is meant to measure; empty for a reference.
         edge_features: attributes of an edge of the data set; None where only preparation can tell.
+        base: the settings that they are changed from; None for a reference.
     """
 
     settings: Settings
     device: str
     changed: tuple[str, ...] = ()
     edge_features: int | None = None
+    base: Settings | None = None
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,11 @@ class Rule:
 
 
 def _changes_nothing(c: Candidate, machine: Machine) -> str | None:
-    reasons = [reason for path in c.changed if (reason := without_effect(path, c.settings)) is not None]
-    return "; ".join(reasons) or None
+    if c.base is None:
+        found = (without_effect(path, c.settings) for path in c.changed)
+    else:
+        found = (change_without_effect(path, c.settings, c.base) for path in c.changed)
+    return "; ".join(reason for reason in found if reason is not None) or None
 
 
 def _no_cuda(c: Candidate, machine: Machine) -> str | None:

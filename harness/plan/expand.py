@@ -56,7 +56,7 @@ class _Context:
     sources: dict[str, str]  # class path, or file of weights, to SHA-256 of its content
 
     def candidate(self, settings: Settings, changed: tuple[str, ...] = ()) -> Candidate:
-        return Candidate(settings, self.device, changed, self.edge_features)
+        return Candidate(settings, self.device, changed, self.edge_features, self.base)
 
     def problem(self, message: str, *keys: str) -> InputError:
         line, column = position(self.spec_path, *keys)

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from harness.spec.option_paths import Settings
+from pydantic import ValidationError
 
-__all__ = ["NO_EFFECT", "NoEffect", "without_effect"]
+from harness.spec.option_paths import Settings, flat, patched, settings_of, tree_of
+
+__all__ = ["NO_EFFECT", "NoEffect", "change_without_effect", "without_effect"]
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,11 @@ def _foreground(s: Settings) -> str | None:
     return "loader.threads: 0" if s.options.loader.threads == 0 else None
 
 
+def _a_batch_a_thread(s: Settings) -> str | None:
+    loader = s.options.loader
+    return None if loader.depth > loader.threads else f"loader.threads: {loader.threads}, each with a batch of its own"
+
+
 def _custom(s: Settings) -> str | None:
     return f"class: {s.model.class_path}, which is built from `args` alone" if s.model.class_path else None
 
@@ -84,6 +91,20 @@ def _custom(s: Settings) -> str | None:
 def _no_hidden_layer(s: Settings) -> str | None:
     hidden = s.model.layers > 1 or s.model.jumping != "none"
     return None if hidden or s.model.conv is None else "model.layers: 1, which has no hidden layer"
+
+
+def _no_hidden_layer_but_of(conv: str) -> Callable[[Settings], str | None]:
+    """gat drops its attention, and gin's own network is normalised, in the last layer too."""
+    return lambda s: None if s.model.conv == conv else _no_hidden_layer(s)
+
+
+def _one_epoch(s: Settings) -> str | None:
+    return "training.epochs: 1, which is evaluated and tested" if s.training.epochs == 1 else None
+
+
+def _ends_before(s: Settings) -> str | None:
+    asked, epochs = s.training.patience, s.training.epochs
+    return None if asked is None or asked < epochs else f"training.epochs: {epochs}, which are over before"
 
 
 def _custom_on_whole_graphs(s: Settings) -> str | None:
@@ -106,6 +127,9 @@ NO_EFFECT: tuple[NoEffect, ...] = (
     NoEffect(("features.policy", "features.presample_epochs"), _all_cached),
     NoEffect(("features.presample_epochs",), _not_presampled),
     NoEffect(("loader.depth",), _foreground),
+    NoEffect(("loader.depth",), _a_batch_a_thread),
+    NoEffect(("training.patience", "training.selection", "training.eval_every"), _one_epoch),
+    NoEffect(("training.patience",), _ends_before),
     NoEffect(("training.accumulate", "training.accumulate_targets"), _batching_is_not("neighbor", "cluster")),
     NoEffect(("training.accumulate_targets",), _each_batch_has_as_many),
     NoEffect(
@@ -120,7 +144,9 @@ NO_EFFECT: tuple[NoEffect, ...] = (
         ),
         _custom,
     ),
-    NoEffect(("model.residual",), _no_hidden_layer),
+    NoEffect(("model.residual", "model.hidden"), _no_hidden_layer),
+    NoEffect(("model.dropout",), _no_hidden_layer_but_of("gat")),
+    NoEffect(("model.norm",), _no_hidden_layer_but_of("gin")),
     NoEffect(("model.layers",), _custom_on_whole_graphs),
     NoEffect(("model.heads",), lambda s: None if s.model.conv in ("gat", None) else f"conv: {s.model.conv}"),
 )
@@ -133,6 +159,22 @@ def without_effect(path: str, settings: Settings) -> str | None:
         if cause is not None:
             return f"{path} has no effect with {cause}"
     return None
+
+
+def change_without_effect(path: str, settings: Settings, base: Settings) -> str | None:
+    """Why a change of an option from its value in `base` does nothing; None where it has an effect.
+
+    Some rows are about the option's own value: a patience longer than the training stops nothing, but a change to it
+    from a short one does something.
+    """
+    reason, before = without_effect(path, settings), flat(tree_of(base)).get(path)
+    if reason is None or before is None:  # options that are off by default are off by null
+        return reason
+    try:
+        unchanged = settings_of(patched(tree_of(settings), {path: before}))
+    except ValidationError:  # the old value does not fit the other changes
+        return reason
+    return reason if without_effect(path, unchanged) is not None else None
 
 
 @cache

@@ -159,7 +159,9 @@ class Synthetic(_Dataset):
     features: int = Field(64, ge=1, le=1_000_000)
     homophily: float = Field(0.7, ge=0.0, le=1.0, description="Share of edges inside a class.")
     exponent: float = Field(2.5, gt=1.0, description="Power law of the degrees; larger is more even.")
-    signal: float = Field(0.5, ge=0.0, description="Distance of class means over the noise's standard deviation.")
+    signal: float = Field(
+        0.5, ge=0.0, le=1e6, description="Distance of class means over the noise's standard deviation."
+    )
     edge_features: int = Field(
         0, ge=0, le=1024, description="Attributes of each edge: whether its ends share a class, in noise (mpnn)."
     )

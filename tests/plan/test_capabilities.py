@@ -158,7 +158,14 @@ NO_EFFECT = [
     ("features.presample_epochs", {"features.cache_ratio": 0.5}, "features.policy: degree"),
     ("loader.threads", {"batching": "full"}, "batching: full"),
     ("loader.depth", {}, "loader.threads: 0"),
+    ("loader.depth", {"loader.threads": 4}, "loader.threads: 4"),
     ("model.heads", {}, "conv: sage"),
+    ("model.hidden", {"model.layers": 1}, "no hidden layer"),
+    ("model.norm", {"model.layers": 1, "model.norm": "batch"}, "no hidden layer"),
+    ("model.dropout", {"model.layers": 1, "model.conv": "gin"}, "no hidden layer"),
+    ("training.selection", {"training.epochs": 1}, "training.epochs: 1"),
+    ("training.eval_every", {"training.epochs": 1, "training.eval_every": 2}, "training.epochs: 1"),
+    ("training.patience", {"training.epochs": 5, "training.patience": 5}, "training.epochs: 5"),
     ("model.hidden", {"model.conv": None, "model.class": "m:N"}, "class: m:N"),
     ("model.layers", {"model.conv": None, "model.class": "m:N", "batching": "full"}, "class: m:N"),
 ]
@@ -171,6 +178,42 @@ def test_a_toggle_that_does_nothing_says_why(path: str, patch: dict[str, Any], c
     assert reason.startswith(f"{path} has no effect with ")
     assert cause in reason
     assert cannot_run(Candidate(having(patch), "cpu", (path,)), machine) == reason
+
+
+@pytest.mark.parametrize(
+    ("path", "patch"),
+    [
+        ("model.dropout", {"model.layers": 1, "model.conv": "gat"}),
+        ("model.norm", {"model.layers": 1, "model.conv": "gin"}),
+        ("model.hidden", {"model.layers": 1, "model.jumping": "cat"}),
+        ("training.patience", {"training.epochs": 5, "training.patience": 4}),
+        ("loader.depth", {"loader.threads": 4, "loader.depth": 5}),
+    ],
+)
+def test_what_has_an_effect_all_the_same(path: str, patch: dict[str, Any]) -> None:
+    assert without_effect(path, having(patch)) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "acting", "idle", "settings"),
+    [
+        ("training.accumulate_targets", 5000, 500, {}),
+        ("training.patience", 2, 100, {}),
+        ("loader.depth", 8, 2, {"loader.threads": 4}),
+        ("sampling.method", "importance", "uniform", {"sampling.fanout": [-1, -1]}),
+    ],
+)
+def test_a_change_to_what_does_nothing_from_what_does_something_is_an_effect(
+    path: str, acting: Any, idle: Any, settings: dict[str, Any], machine: Machine
+) -> None:
+    base, cell = having(settings | {path: acting}), having(settings | {path: idle})
+    assert without_effect(path, cell) is not None
+    assert cannot_run(Candidate(cell, "cpu", (path,), base=base), machine) is None
+    assert cannot_run(Candidate(base, "cpu", (path,), base=cell), machine) is None
+    unlike = {"training.accumulate_targets": 400, "training.patience": 70, "loader.depth": 3}
+    if path in unlike:
+        other = having(settings | {path: unlike[path]})
+        assert "has no effect" in (cannot_run(Candidate(cell, "cpu", (path,), base=other), machine) or "")
 
 
 @pytest.mark.parametrize(
