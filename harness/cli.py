@@ -167,10 +167,14 @@ def prepare(
 
     What Snakemake calls has the data set's section alone: there each run makes the partitions that it needs.
     """
+    from rich.console import Console
+
     from harness.graphs.prepare import prepare as prepare_graph
     from harness.graphs.store import open_graph
     from harness.plan.model import DatasetPlan
     from harness.records.files import write_atomically
+    from harness.reports.terminal import say
+    from harness.verdicts.wording import plural
 
     made = None if source.suffix == ".json" else _make_plan(source)
     section = read_model(source, DatasetPlan) if made is None else made.dataset
@@ -179,13 +183,16 @@ def prepare(
     meta = graph.meta
     if output is not None:
         write_atomically(output, json.dumps({"graph": str(folder), "meta": meta.model_dump()}, indent=2) + "\n")
-    print(
-        f"{meta.name}: {meta.num_nodes:,} nodes, {meta.num_edges:,} edges, {meta.num_features:,} features, "
-        f"{meta.num_classes} classes; {meta.train_nodes:,} train, {meta.val_nodes:,} val, {meta.test_nodes:,} test "
-        f"({meta.split} split)"
+    console = Console()
+    attributes = f" with {plural(meta.edge_features, 'attribute')} each" if meta.edge_features else ""
+    say(
+        console,
+        f"Graph '{meta.name}': {meta.num_nodes:,} nodes, {meta.num_edges:,} edges{attributes}, "
+        f"{meta.num_features:,} features, {meta.num_classes} classes; {meta.train_nodes:,} train, "
+        f"{meta.val_nodes:,} val, {meta.test_nodes:,} test ({meta.split} split)",
     )
     for warning in meta.warnings:
-        print(f"  warning: {warning}")
+        say(console, f"warning: {warning}")
     if made is not None:
         _check_weights(made, graph)
     if made is not None and partitions:
@@ -253,7 +260,7 @@ def analyze(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan.
 
 @app.command()
 def report(
-    targets: Annotated[list[Path], typer.Argument(help="results/<spec>/plan.json, or results/<spec>.")],
+    targets: Annotated[list[Path] | None, typer.Argument(help="results/<spec>/plan.json, or results/<spec>.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Only print the verdicts, write nothing.")] = False,
 ) -> None:
     """Write the page and the tables, or print the verdicts."""
@@ -262,7 +269,11 @@ def report(
     from harness.plan.model import Plan
     from harness.verdicts.model import Verdicts
 
-    for target in targets:
+    if not targets and not show:
+        raise InputError(Problem("report", "which results? give results/<spec>, or results/<spec>/plan.json"))
+    if not targets:  # a grid that made no verdicts, e.g. by `snakemake --until run`
+        print("No verdicts yet: `snakemake --cores 2 results/<spec>/report.html` makes them.")
+    for target in targets or []:
         folder = target.parent if target.suffix == ".json" else target
         verdicts = read_model(folder / "verdicts.json", Verdicts)
         if show:

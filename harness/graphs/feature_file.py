@@ -84,20 +84,21 @@ def _check_components(raw: RawGraph, split: SplitNodes, transform: Transform) ->
     """
     if transform.pca is None:
         return
+    file, _ = raw.places.get("features", (raw.file, raw.key))
     features = raw.features.num_features
     rows = len(split.train) if transform.fit == "train" else raw.features.num_nodes
     most = min(features, rows)
     if transform.pca > most:
         whose = "training nodes" if transform.fit == "train" else "nodes"
         raise data_fault(
-            raw.file,
+            file,
             "dataset.transform.pca",
             f"{transform.pca}: {features:,} features of {rows:,} {whose} have at most {most:,} principal components; "
-            + (f"give {most} or fewer" if most else "leave pca out"),
+            + (f"give {most} or fewer" if most else "structural columns are added after it, so leave pca out"),
         )
     if most > EXACT_WIDTH and transform.pca > MOST_OF_WIDE:
         raise data_fault(
-            raw.file,
+            file,
             "dataset.transform.pca",
             f"{transform.pca}: of more than {EXACT_WIDTH:,} features at most {MOST_OF_WIDE:,} principal components "
             "can be found; give fewer",

@@ -80,7 +80,7 @@ def model_cannot(model: Model, options: Options) -> str | None:
 
 def _sparse_products(model: Model, options: Options) -> str | None:
     if model.conv == "gat" and options.aggregation == "spmm":
-        return "gat has attention weights per edge: spmm gains nothing and needs add_self_loops=False"
+        return "gat has attention weights per edge: spmm gains nothing over scatter; use segment or dense"
     if model.conv == "mpnn" and options.aggregation == "spmm":
         return "mpnn makes a message of each edge's attributes: a product with a sparse matrix makes no messages"
     return None

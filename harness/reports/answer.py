@@ -149,9 +149,9 @@ def resolution_line(verdicts: Verdicts) -> str:
     )
 
 
-def short_reasons(comparisons: list[ComparisonVerdict], width: int = 200) -> list[str]:
+def reasons(comparisons: list[ComparisonVerdict]) -> list[str]:
     """`variant: reason`, equal reasons joined, in the order of the table."""
     joined: dict[str, list[str]] = {}
     for comparison in comparisons:
-        joined.setdefault(shortened(comparison.reason, width), []).append(comparison.variant)
+        joined.setdefault(comparison.reason, []).append(comparison.variant)
     return [f"{_listed(names)}: {reason}" for reason, names in joined.items()]

@@ -43,9 +43,9 @@ _LATEX = {
 _BREAK_AFTER = frozenset("-._/,:=")
 _LONGEST_UNBROKEN = 14
 
-# Marks that always mean something; brackets that would make a link, a footnote or a box to tick; underscores that are
-# not inside a word.
-_MARKDOWN = re.compile(r"([\\`*|~#$]|^\[|\[(?=\^)|\](?=[\[(:])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
+# Marks that always mean something; brackets that would make a link, a footnote, a box to tick or, at the start of a
+# line, a link's definition; underscores that are not inside a word.
+_MARKDOWN = re.compile(r"([\\`*|~#$]|^\[|\[(?=\^)|\](?=[\[(])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
 
 
 def clean(text: str) -> str:

@@ -14,7 +14,7 @@ from rich.text import Text
 from harness.plan.cost import cost
 from harness.plan.model import CONTROL, Cell, Plan
 from harness.plan.partitions import PartitionReport, PlannedPartition
-from harness.reports.answer import answer, control_line, metric, resolution_line, short_reasons
+from harness.reports.answer import answer, control_line, metric, reasons, resolution_line
 from harness.reports.details import patch_text
 from harness.reports.digits import bytes_text, decimals, seconds_text, shortened, shortened_apart
 from harness.reports.escaping import clean
@@ -48,7 +48,7 @@ def verdict_table(verdicts: Verdicts, console: Console, folder: Path | None = No
         folder: where the report lies; nothing is said of it without one.
     """
     heading = f"{verdicts.spec} on {verdicts.device}" if verdicts.device else verdicts.spec
-    _say(console, heading, style="bold")
+    say(console, heading, style="bold")
     anchors = [row[:5] for row in reference_cells(verdicts)]
     _print_table(
         console,
@@ -56,15 +56,15 @@ def verdict_table(verdicts: Verdicts, console: Console, folder: Path | None = No
         [*anchors, *(_row(c, verdicts) for c in verdicts.comparisons)],
         styles=["dim"] * len(anchors) + [STYLES[c.verdict] for c in verdicts.comparisons],
     )
-    _say(console, answer(verdicts), style="bold")
-    _say(console, control_line(verdicts), style="" if verdicts.control.state == "quiet" else "yellow")
-    _say(console, resolution_line(verdicts))
+    say(console, answer(verdicts), style="bold")
+    say(console, control_line(verdicts), style="" if verdicts.control.state == "quiet" else "yellow")
+    say(console, resolution_line(verdicts))
     explained = [c for c in verdicts.comparisons if c.verdict not in ("accept", "inconclusive")]
-    _list(console, "Why", short_reasons(explained))
+    _list(console, "Why", reasons(explained))
     _list(console, HEADING, open_questions(verdicts, _MOST_NAMES))
     if folder is not None:
         console.print()
-        _say(console, f"Report: {folder / 'report.html'}", fold=False)
+        say(console, f"Report: {folder / 'report.html'}", fold=False)
 
 
 def _row(comparison: ComparisonVerdict, verdicts: Verdicts) -> list[str]:
@@ -81,19 +81,19 @@ def _row(comparison: ComparisonVerdict, verdicts: Verdicts) -> list[str]:
 
 def plan_table(plan: Plan, console: Console, partitions: Sequence[PlannedPartition] = ()) -> None:
     """Print what a spec expands to, before anything runs: counts, cost, memory, partitions, skips and warnings."""
-    _say(console, f"{plan.spec} ({plan.spec_path}), {plan.design}", style="bold")
+    say(console, f"{plan.spec} ({plan.spec_path}), {plan.design}", style="bold")
     _print_table(console, ["cell", "changes", "memory", "epoch"], [_cell_row(c) for c in plan.cells.values()])
     looks, blocks = plan.seeds.looks, [n // 2 for n in plan.timing.looks]
     timed = [*(c.variant for c in plan.comparisons), CONTROL]
-    _say(
+    say(
         console,
         f"{plural(len(plan.comparisons), 'comparison')}; {_span(plan.runs_min, plan.runs_max, 'quality run')} "
         f"({_span(looks[0], looks[-1], 'seed')}, {plural(plan.quality_threads, 'thread')} each); "
         f"{plural(len(timed), 'timing job')} of {_span(blocks[0], blocks[-1], 'block')}, four processes a block, "
         f"{plural(plan.timing_threads, 'thread')} each.",
     )
-    _say(console, _cost_text(plan))
-    _say(console, _memory_text(plan))
+    say(console, _cost_text(plan))
+    say(console, _memory_text(plan))
     _partition_table(plan, console, partitions)
     _list(console, f"Skipped ({len(plan.skipped)})", _skip_reasons(plan), most=None)
     _list(console, "Warnings", plan.warnings, most=None)
@@ -104,11 +104,11 @@ def _partition_table(plan: Plan, console: Console, partitions: Sequence[PlannedP
     if not partitions:
         return
     console.print()
-    _say(console, f"Partitions (seed {plan.seeds.first})", style="bold")
+    say(console, f"Partitions (seed {plan.seeds.first})", style="bold")
     made = [_partition_row(p, p.report, p.train) for p in partitions if p.report and p.train is not None]
     if made:
         _print_table(console, _PARTITION_HEADER, made)
-        _say(
+        say(
             console,
             "Of all edges; over: edges kept over those that random parts of the same sizes keep; nodes, edges, train: "
             "the largest part over the mean, train in training labels; time: of making it.",
@@ -116,7 +116,7 @@ def _partition_table(plan: Plan, console: Console, partitions: Sequence[PlannedP
     left = [p.request.label for p in partitions if p.report is None]
     if left:
         command = f"harness prepare {shlex.quote(plan.spec_path)}"
-        _say(console, f"{'; '.join(left)}: not made yet; `{command}` makes {'it' if len(left) == 1 else 'them'}.")
+        say(console, f"{'; '.join(left)}: not made yet; `{command}` makes {'it' if len(left) == 1 else 'them'}.")
 
 
 def _partition_row(partition: PlannedPartition, report: PartitionReport, train: float) -> list[str]:
@@ -227,7 +227,7 @@ def _wrapped(cell: str, width: int) -> list[str]:
     return textwrap.wrap(cell, width, break_on_hyphens=False) or [""]
 
 
-def _say(console: Console, text: str, style: str = "", fold: bool = True) -> None:
+def say(console: Console, text: str, style: str = "", fold: bool = True) -> None:
     """A paragraph; a path stays on one line, so that it can be clicked or copied."""
     line = Text(_plain(text, console), style=style)
     for part in line.wrap(console, console.width) if fold else [line]:
@@ -239,7 +239,7 @@ def _list(console: Console, heading: str, lines: Sequence[str], most: int | None
     if not lines:
         return
     console.print()
-    _say(console, heading, style="bold")
+    say(console, heading, style="bold")
     shown = lines if most is None or len(lines) <= most else lines[: most - 1]
     if len(shown) < len(lines):
         shown = [*shown, f"and {len(lines) - len(shown)} more, in the report"]

@@ -145,7 +145,15 @@ class Files(_Dataset):
             needed.remove("features")
         missing = [k for k in needed if getattr(self, k) is None]
         if self.path is None and missing:
-            raise ValueError(f"missing {', '.join(missing)}: give `path` (one npz) or edges, features and labels")
+            makes = "; without features `transform: {structural: [degree]}` makes some" if "features" in missing else ""
+            raise ValueError(
+                f"missing {', '.join(missing)}: give `path` (one npz) or edges, features and labels{makes}"
+            )
+        if self.path is None and self.features is None and self.transform is not None and self.transform.pca:
+            raise ValueError(
+                "there are no features for `transform.pca` to project: structural columns are added after it; "
+                "leave pca out"
+            )
         return self
 
 

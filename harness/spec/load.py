@@ -10,7 +10,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from harness.spec.dataset import Builtin, Dataset, Files, Synthetic
 from harness.spec.errors import InputError, Problem
 from harness.spec.model_source import SourceError, check_class, source_of
-from harness.spec.option_paths import Settings
+from harness.spec.option_paths import SECTIONS, Settings
 from harness.spec.options import Model, Options, Training
 from harness.spec.places import candidates, find_file
 from harness.spec.schema import Spec, Variant
@@ -109,6 +109,8 @@ def _name(name: Any) -> list[Finding]:
 def _baseline_loc(data: dict[str, Any], path: str) -> Loc:
     """Where the baseline's option is written, else the model's depth that its default does not fit."""
     section, key = path.split(".")
+    if section in SECTIONS:
+        return (section, key)
     inner = data.get("baseline", {}).get(section, {})
     if path == "sampling.fanout" and key not in inner and "layers" in (data.get("model") or {}):
         return ("model", "layers")

@@ -24,7 +24,7 @@ from harness.verdicts.model import (
     Verdicts,
 )
 from harness.verdicts.over_smoothing import over_smoothing_note
-from harness.verdicts.pairs import MOST, Quality, failed_runs, judge_quality
+from harness.verdicts.pairs import Quality, failed_runs, judge_quality
 from harness.verdicts.recommend import recommend
 from harness.verdicts.rule import Findings, verdict
 from harness.verdicts.sequential import alpha_per_look
@@ -221,7 +221,7 @@ def _timing_trouble(timing: TimingResult | None) -> tuple[str | None, str | None
         return None, "it was not timed"
     if timing.status == "ok":
         return None, None
-    reason = one_line(timing.reason, MOST) or timing.status
+    reason = one_line(timing.reason) or timing.status
     if timing.status == "dnf":
         return reason, None
     failed = next((run for run in _failed_timing(timing) if run.arm == "reference"), None)
@@ -248,7 +248,7 @@ def _failed_timing(timing: TimingResult | None) -> list[FailedRun]:
             purpose="timing",
             run_id=process.run_id,
             status=process.status,
-            message=one_line(process.message, MOST),
+            message=one_line(process.message),
         )
         for block in (timing.blocks if timing is not None else [])
         for process in block.processes

@@ -15,8 +15,6 @@ from harness.verdicts.model import Accuracy, FailedRun, SeedDifference
 from harness.verdicts.non_inferiority import collapse_bound, paired_differences
 from harness.verdicts.wording import plural
 
-MOST = 160  # characters of a run's message; more would break a table
-
 
 @dataclass(frozen=True)
 class Quality:
@@ -81,7 +79,7 @@ def failed_runs(arm: Literal["reference", "variant"], runs: Iterable[SeedRun]) -
             seed=run.seed,
             run_id=run.run_id,
             status=run.status,
-            message=one_line(run.message, MOST),
+            message=one_line(run.message),
         )
         for run in runs
         if run.status != "ok"
@@ -130,7 +128,7 @@ def _outcome(
 
 
 def _ending(run: SeedRun) -> str:
-    message = one_line(run.message, MOST)
+    message = one_line(run.message)
     return f"{run.status}: {message}" if message else run.status
 
 

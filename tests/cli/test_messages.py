@@ -39,6 +39,7 @@ def damaged(tmp_path):
         (["retry", "small"], "results/small/plan.json: not a Plan of this version"),
         (["retry", "small", "--status", "fine"], "'fine' is not a list of failed statuses"),
         (["report", "results/none"], "results/none/verdicts.json: no such file"),
+        (["report"], "report: which results?"),
         (["report", "results/small"], "results/small/verdicts.json: not a Verdicts of this version"),
         (["prepare", "results/small/plan/dataset.json"], "results/small/plan/dataset.json: not a DatasetPlan"),
         (["prepare", "results/small/plan/none.json"], "results/small/plan/none.json: no such file"),
@@ -53,6 +54,12 @@ def test_bad_input_is_one_message_and_2(damaged, arguments, words):
     assert words in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_grid_that_made_no_verdicts_ends_well(damaged):
+    done = call("report", "--show", folder=damaged)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("No verdicts yet")
 
 
 def test_a_job_tells_the_screen_too_since_its_stderr_is_a_log(damaged):

@@ -43,6 +43,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_person_gets_the_partitions_and_snakemake_the_graph_alone(folder: Path) -> None:
     handed_over = _harness(folder, "prepare", "results/parts/plan/dataset.json", "--output", "dataset.json")
     assert "partition" not in handed_over
+    assert " ".join(handed_over.split()).startswith("Graph 'synthetic-300': 300 nodes, ")
+    assert max(map(len, handed_over.splitlines())) <= 80
     assert not (folder / "cache" / "partitions").exists()
     assert "not made yet; `harness prepare s.yaml` makes them" in " ".join(_harness(folder, "plan", "s.yaml").split())
     assert "partition" not in _harness(folder, "prepare", "s.yaml", "--no-partitions")

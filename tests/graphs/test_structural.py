@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -173,6 +174,22 @@ def test_without_features_and_columns_the_message_offers_them(from_arrays, array
         from_arrays(bare, transform={"structural": ["degree"], "pca": 2})
     with pytest.raises(ValueError, match="missing features"):
         Files(source="files", edges="e.npy", labels="y.npy", transform=Transform(scale="row"))
+
+
+def test_without_features_there_is_nothing_to_project_and_the_spec_says_so() -> None:
+    with pytest.raises(ValueError, match=r"transform: \{structural: \[degree\]\}"):
+        Files(source="files", edges="e.npy", labels="y.npy")
+    with pytest.raises(ValueError, match=r"no features for `transform.pca`.*leave pca out"):
+        Files(source="files", edges="e.npy", labels="y.npy", transform=Transform(structural=("degree",), pca=2))
+
+
+def test_too_many_components_are_a_fault_of_the_file_of_features(opened, arrays, tmp_path) -> None:
+    for name, array in arrays.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    with pytest.raises(InputError) as caught:
+        opened(source="files", edges="edge_index.npy", features="x.npy", labels="y.npy", transform={"pca": 6})
+    (problem,) = caught.value.problems
+    assert (Path(problem.file).name, problem.path) == ("x.npy", "dataset.transform.pca")
 
 
 def test_a_graph_without_edges_has_columns_that_say_nothing(from_arrays, arrays) -> None:

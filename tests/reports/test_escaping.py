@@ -49,6 +49,8 @@ def test_markdown_cells_stay_one_cell_of_plain_text(text: str) -> None:
         ("[x][y]", r"\[x\][y]"),
         ("[ ] done", r"\[ ] done"),
         ("a[^1]", r"a\[^1]"),
+        ("of the looks [3]: pass", "of the looks [3]: pass"),
+        ("[3]: https://x", r"\[3]: https://x"),
     ],
 )
 def test_markdown_escapes_what_would_mean_something(text: str, escaped: str) -> None:

@@ -107,6 +107,13 @@ def test_nothing_to_show_is_still_an_answer(comparisons, make_verdicts) -> None:
     assert "Nothing was compared" in text or "none trained to the end" in text
 
 
+def test_a_long_reason_keeps_its_remedy(make_verdicts) -> None:
+    """The page has it in the row and in the details, the terminal wrapped; the file of tables in its last column."""
+    reason = f"seed 0 ended as unsupported: {'the largest feature is too large, ' * 8}scale the features, though it ran"
+    text = " ".join(" ".join(shown(make_verdicts([failed_comparison("half", reason)]))).split())
+    assert f"half: 1 of 5 runs diverged: {reason}" in text
+
+
 def test_equal_reasons_are_told_once_and_long_lists_point_to_the_report(make_verdicts) -> None:
     same = [failed_comparison(f"fp16-{i}", "no kernel") for i in range(20)]
     text = " ".join(" ".join(shown(make_verdicts(same))).split())

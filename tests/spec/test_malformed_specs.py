@@ -130,6 +130,13 @@ MISTAKES = {
         "variants.cache.grid.features.cache_ratio[0]",
         ("cell `cache-0.1`: ", "given twice"),
     ),
+    "a step given twice": Mistake(
+        5,
+        "training: {accumulate: 2, accumulate_targets: 64}",
+        "64",
+        "training.accumulate_targets",
+        ("a step is given twice", "set accumulate: 1"),
+    ),
     "weights that are neither a word nor a file": Mistake(
         6,
         "baseline: {sampling: {method: importance, weights: degre}}",

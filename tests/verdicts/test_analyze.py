@@ -205,6 +205,16 @@ def test_a_reference_that_fails_while_timed_leaves_the_gain_unknown() -> None:
     assert verdict_of(enabled, timing, baseline=baseline_of(runs=enabled.reference_runs)).verdict == "enables"
 
 
+def test_a_reason_has_the_whole_of_a_long_message() -> None:
+    """The remedy is at its end."""
+    message = "the largest feature does not fit, " * 8 + "scale the features"
+    quality = quality_of("v", metrics=[0.7, "unsupported", 0.7])
+    runs = [run.model_copy(update={"message": message}) if run.status != "ok" else run for run in quality.runs]
+    found = verdict_of(quality.model_copy(update={"runs": runs}), None)
+    assert found.reason == f"seed 1 ended as unsupported: {message}, though the reference ran"
+    assert [run.message for run in found.failed] == [message]
+
+
 def test_a_failure_beyond_the_decision_is_ignored() -> None:
     metrics = [0.70 + d / 100 for d in PASSING]
     assert verdict_of(quality_of("v", metrics=[*metrics, "oom"]), timing_of("v")).verdict == "accept"
