@@ -108,6 +108,9 @@ def half_range_counters(each: Iterable[HalfRange]) -> dict[str, Any]:
         "nonfinite_aggregations": sum(layer.nonfinite for layer in layers),
         "nonfinite_checked": sum(layer.checked for layer in layers),
         "aggregation_values_checked": values,
+        "aggregation_overflow_by_layer": [layer.overflows / layer.values if layer.values else None for layer in layers]
+        if values
+        else None,
         "aggregation_overflow_share": over / values if values else None,
         "aggregation_underflow_share": under / values if values else None,
     }

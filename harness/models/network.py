@@ -19,6 +19,7 @@ from harness.models.half_range import half_range_counters
 from harness.models.input_dropout import InputDropout
 from harness.models.jumping import Jumping
 from harness.models.linear_dtype import LinearDtypes
+from harness.models.linear_range import LinearRange
 from harness.models.normalisation import normalisation
 from harness.models.parts_called import PartsCalled
 from harness.models.precision import Precision
@@ -96,7 +97,7 @@ class Network(nn.Module):
         self.jumping = Jumping(model.jumping, model.layers, model.hidden, num_classes) if jumps else None
         self._tensors = BlockTensors()
         self._recomputations = 0
-        self._linear = LinearDtypes(self)
+        self._linear, self._linear_range = LinearDtypes(self), LinearRange(self)
         self._retained = Retained(options.retain == "layer")
         parts = [(layer.norm, layer.shortcut) for layer in self.layers]
         self._parts = PartsCalled([norm for norm, _ in parts], [shortcut for _, shortcut in parts], self.jumping)
@@ -168,7 +169,7 @@ class Network(nn.Module):
         `aggregation_calls` counts second computations too; `aggregation_dtype` is, layer by layer, that of the messages
         last summed, `linear_dtype` those of the linear layers' outputs; `padding_share` is that of empty slots in
         padded rows; `edge_features_read` (mpnn only) how many attributes of an edge each layer read. See
-        `half_range_counters`, `PartsCalled` and `Retained` for the others.
+        `half_range_counters`, `LinearRange`, `PartsCalled` and `Retained` for the others.
         """
         each = [layer.aggregation for layer in self.layers]
         return {
@@ -178,6 +179,7 @@ class Network(nn.Module):
             "linear_dtype": self._linear.seen(),
             "padding_share": padding_share(each),
             **half_range_counters(a.range for a in each),
+            **self._linear_range.counters(),
             "checkpoint_recomputations": self._recomputations,
             **self.input_dropout.counters(),
             **({"edge_features_read": [layer.conv.read for layer in self.layers]} if self.model.reads_edges else {}),

@@ -19,6 +19,7 @@ from harness.batches.batch import Block
 from harness.models.block import BlockTensors, TorchBlock
 from harness.models.errors import ModelError, Unsupported
 from harness.models.linear_dtype import LinearDtypes
+from harness.models.linear_range import LinearRange
 from harness.models.precision import Precision
 from harness.spec.options import Model, Options
 
@@ -135,7 +136,7 @@ class OwnModel(nn.Module):
                 f"precision {options.precision}: {model.class_path} has no PyG convolution (MessagePassing), so the "
                 "dtype of its aggregation cannot be set"
             )
-        self._linear = LinearDtypes(module)
+        self._linear, self._linear_range = LinearDtypes(module), LinearRange(module)
         if options.precision.endswith("-linear") and not self._linear:
             raise Unsupported(f"precision {options.precision}: {model.class_path} has no linear layer")
         for name, layer in passing:
@@ -195,6 +196,7 @@ class OwnModel(nn.Module):
             "aggregation_dtype": list(self._dtypes.values()),
             "linear_dtype": self._linear.seen(),
             "padding_share": None,
+            **self._linear_range.counters(),
             "checkpoint_recomputations": 0,
         }
 

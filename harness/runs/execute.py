@@ -31,6 +31,7 @@ from harness.runs.determinism import (
     has_no_deterministic_algorithm,
     use_deterministic_algorithms,
 )
+from harness.runs.divergence import explained
 from harness.runs.environment import environment
 from harness.runs.expected_memory import beside_estimate
 from harness.runs.memory import PeakMemory
@@ -66,10 +67,13 @@ def execute(request: RunRequest, report: Report) -> Outcome:
     with translated():
         run = assemble(request, graph, device)
         seed_everything(request.seed, "train")
-        found = run.measure(request, memory, report)
+        try:
+            found = run.measure(request, memory, report)
+        except Diverged as error:
+            raise _diverged(str(error), request, graph, run.counters() | determinism_counters()) from error
         counters = run.counters() | found.counters | {"memory_method": memory.method} | determinism_counters()
     if counters["backward_passes"] and not counters["steps"]:
-        raise Diverged(_no_step(counters))
+        raise _diverged(_no_step(counters), request, graph, counters)
     prove(request.options, request.model, request.training, counters)
     report("done")
     return Outcome(
@@ -216,6 +220,12 @@ def translated() -> Iterator[None]:
         if (words := has_no_deterministic_algorithm(error)) is None:
             raise
         raise Unsupported(f"deterministic: true: {words}") from error
+
+
+def _diverged(message: str, request: RunRequest, graph: Graph, counters: dict[str, Any]) -> Diverged:
+    """With what was counted until then: an overflow is reported above all where it ended the training."""
+    so_far = Outcome(counters=counters, data=_data(graph), environment=environment(request.device))
+    return Diverged(explained(message, request.options.precision, request.model.conv, counters), so_far)
 
 
 def _no_step(counters: dict[str, Any]) -> str:

@@ -29,7 +29,7 @@ class RunRequest(Frozen):
 
 
 class Outcome(Frozen):
-    """What a finished child gives back; the supervisor completes it to a `Record`."""
+    """What a child gives back, one that diverged without metrics; the supervisor completes it to a `Record`."""
 
     metrics: Metrics | None = Field(None, description="None for timing.")
     stages: Stages | None = None
@@ -41,7 +41,15 @@ class Outcome(Frozen):
 
 
 class Diverged(Exception):
-    """The loss is not finite; the message says in which epoch and batch."""
+    """The loss is not finite; the message says in which epoch and batch.
+
+    Attributes:
+        outcome: what was counted until then, for the record; None where nothing was.
+    """
+
+    def __init__(self, message: str, outcome: Outcome | None = None) -> None:
+        super().__init__(message)
+        self.outcome = outcome
 
 
 class Unsupported(Exception):

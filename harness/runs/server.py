@@ -38,7 +38,7 @@ from pydantic import BaseModel
 
 from harness.runs.failure import failure_of
 from harness.runs.process import anonymous_bytes, die_with_parent, lift_data_limit, limit_data, prefer_as_victim
-from harness.runs.request import RunRequest
+from harness.runs.request import Diverged, RunRequest
 
 
 class _Parent:
@@ -193,7 +193,9 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         lift_data_limit()
         traceback.print_exc()
         failure = failure_of(error)
-        return {"status": failure.status, "message": failure.message}
+        counted = error.outcome if isinstance(error, Diverged) else None
+        so_far = {} if counted is None else {"outcome": counted.model_dump(mode="json")}
+        return {"status": failure.status, "message": failure.message, **so_far}
 
 
 def function_at(path: str) -> Callable[..., Any]:

@@ -81,7 +81,7 @@ class Ending:
     """How a child ended.
 
     Attributes:
-        outcome: JSON values of what its function returned; None unless the status is ok.
+        outcome: JSON values of what its function returned, or had counted when the training diverged; else None.
         phase: the last phase that the run reported, ``done`` if it is ok.
         started_at, ended_at: UTC, ISO 8601.
     """

@@ -81,6 +81,11 @@ def diverge(request: RunRequest, report) -> Outcome:
     raise Diverged("the training loss is nan in epoch 1, batch 2")
 
 
+def diverge_after_counting(request: RunRequest, report) -> Outcome:
+    report("train")
+    raise Diverged("the training loss is nan", Outcome(counters={"nonfinite_aggregations": 3}))
+
+
 def unsupported(request: RunRequest, report) -> Outcome:
     raise Unsupported("no half kernel here")
 

@@ -17,7 +17,7 @@ from harness.graphs.store import open_graph
 from harness.runs.execute import _no_step, assemble, execute
 from harness.runs.request import Diverged, Outcome, RunRequest, Unsupported
 from harness.runs.stages import NoClock
-from harness.spec.dataset import Pyg, Split, Synthetic, Transform
+from harness.spec.dataset import Files, Pyg, Split, Synthetic, Transform
 from harness.spec.options import Model, Options, Training
 
 SPLIT = Split(kind="random", train=0.5, val=0.25)
@@ -154,6 +154,50 @@ def test_two_classes_have_a_roc_auc_above_chance(graphs):
 def test_a_huge_learning_rate_diverges(graphs):
     with pytest.raises(Diverged, match="epoch"):
         _run(graphs["four"], model={"conv": "gin"}, training={"lr": 1e30, "epochs": 20})
+
+
+@pytest.fixture(scope="module")
+def large_values(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Features of up to 6e4, whose sums are beyond float16."""
+    folder, rng = tmp_path_factory.mktemp("large"), np.random.default_rng(0)
+    edges = rng.integers(0, 300, (2, 3000))
+    np.savez(folder / "g.npz", edge_index=edges, x=rng.uniform(0, 6e4, (300, 8)).astype("f4"), y=np.arange(300) % 3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
+        return prepare(Files(source="files", path="g.npz", split=SPLIT), "large", folder)
+
+
+@pytest.mark.parametrize(
+    ("conv", "precision", "where", "remedy"),
+    [
+        ("gin", "fp16", r"in float16 [\d.]+ % of the sums of layer 1 overflowed", "use bf16 or bf16-linear"),
+        ("sage", "fp16", r"in float16 [\d.]+ % of the sums of layer 1 overflowed", "use fp16-linear or bf16"),
+        ("gin", "fp16-linear", r"in float16 linear layer layers\.0\.conv\S+ overflowed", "use bf16 or bf16-linear"),
+    ],
+)
+def test_an_overflow_that_ends_a_training_is_named_and_counted(large_values, conv, precision, where, remedy):
+    with pytest.raises(Diverged, match=where) as raised:
+        _run(large_values, {"precision": precision}, model={"conv": conv}, training={"epochs": 1})
+    message, counters = str(raised.value), raised.value.outcome.counters
+    assert remedy in message
+    assert "dataset.transform.scale" in message
+    assert f"loss scale {counters['loss_scale']:g}" in message
+    assert len(message) <= 400  # of which a record keeps no more
+    assert counters["epochs"] == 1
+    assert counters["linear_checked"] > 0
+    if precision == "fp16":
+        assert counters["aggregation_overflow_by_layer"][0] > 0
+        assert counters["nonfinite_aggregations"] > 0
+    else:
+        assert next(iter(counters["linear_overflows"])).startswith("layers.0.conv")
+    json.dumps(raised.value.outcome.model_dump(mode="json"), allow_nan=False)
+
+
+def test_a_divergence_in_float32_is_no_overflow_of_float16(graphs):
+    with pytest.raises(Diverged) as raised:
+        _run(graphs["four"], model={"conv": "gin"}, training={"lr": 1e30, "epochs": 20})
+    assert "float16" not in str(raised.value)
+    assert raised.value.outcome.counters["linear_checked"] == 0
 
 
 # --- timing ------------------------------------------------------------------------------------------------------

@@ -118,6 +118,11 @@ def test_a_failure_is_a_record_with_its_status(run, store, execute, status, phas
     assert store.read("r0") == record
 
 
+def test_a_record_keeps_what_was_counted_before_the_training_diverged(run):
+    record = run("diverge_after_counting")
+    assert (record.status, record.phase, record.counters) == ("diverged", "train", {"nonfinite_aggregations": 3})
+
+
 def test_the_traceback_is_in_the_log_alone(run, store):
     record = run("raise_error")
     log = (store.root.parent / record.log_path).read_text()

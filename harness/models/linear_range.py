@@ -1,0 +1,56 @@
+"""Whether linear layers in float16 left its range: sampled, by outputs that are not finite though the input is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn.dense import Linear
+
+from harness.models.half_range import LOOK_EVERY, LOOK_FIRST
+
+
+class LinearRange:
+    """Looks at the first outputs in training of each linear layer and then at each sixteenth, where they are float16.
+
+    An input that is not finite is no fault of the layer: what made it so is the fault. One that is finite in float32
+    and not in float16, to which autocast casts it, is. bfloat16 has float32's range and is left alone. Nothing waits
+    for the device until the counts are asked for.
+
+    Args:
+        model: its layers of torch's and PyG's `Linear` are looked at.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        self._watches = {
+            name: _Watch(layer) for name, layer in model.named_modules() if isinstance(layer, nn.Linear | Linear)
+        }
+
+    def counters(self) -> dict[str, Any]:
+        """`linear_checked`, outputs looked at, and `linear_overflows`, by layer those that left the range."""
+        found = {name: int(watch.overflows) for name, watch in self._watches.items()}
+        return {
+            "linear_checked": sum(watch.checked for watch in self._watches.values()),
+            "linear_overflows": {name: count for name, count in found.items() if count},
+        }
+
+
+class _Watch:
+    """Of one layer."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        self.calls = self.checked = 0
+        self.overflows: Tensor | int = 0  # a tensor on the device, once something was looked at
+        layer.register_forward_hook(self)
+
+    def __call__(self, layer: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> None:
+        if not layer.training or output.dtype != torch.float16:
+            return
+        self.calls += 1
+        if self.calls > LOOK_FIRST and self.calls % LOOK_EVERY:
+            return
+        with torch.no_grad():
+            self.checked += 1
+            left = torch.isfinite(inputs[0]).all() & ~torch.isfinite(output).all()
+            self.overflows = left.long() + self.overflows
