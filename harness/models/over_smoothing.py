@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from harness.records.spread import spread_read
+
 COLLAPSED = 0.03  # calibrated on Cora: docs/counters.md
 PIECE_BYTES = 32 * 2**20  # of the rows looked at together, in float64
 
@@ -18,9 +20,13 @@ class SpreadProbe:
     (2020) over all pairs. It has a closed form, ``1 - |m|^2`` with m the mean of ``h_i / |h_i|``, so that it takes one
     pass over the rows; pairs of a node with itself, of distance 0, are among them. It is 0 where all embeddings
     have one direction, and near 1 where they have none in common. Rows of zeros have no direction and are left out.
+
+    Args:
+        jumping: the network's `model.jumping`: whether its classifier reads the last hidden layer alone.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, jumping: str = "none") -> None:
+        self._jumping = jumping
         self._spread: list[float | None] = []
         self._zero_rows: list[int] = []
 
@@ -31,13 +37,12 @@ class SpreadProbe:
         self._zero_rows.append(zero_rows)
 
     def counters(self) -> dict[str, Any]:
-        """`over_smoothed`: the last hidden layer is collapsed, or all of its rows are zero; None without one."""
-        hidden = self._spread[1:-1]
-        last = hidden[-1] if hidden else 1.0
+        """`over_smoothed`: all that the classifier reads is collapsed, or zero; None without a hidden layer."""
+        read = spread_read(self._spread, self._jumping)
         return {
             "embedding_spread": list(self._spread),
             "embedding_zero_rows": list(self._zero_rows),
-            "over_smoothed": (last is None or last < COLLAPSED) if hidden else None,
+            "over_smoothed": (read is None or read < COLLAPSED) if len(self._spread) > 2 else None,
         }
 
 

@@ -22,7 +22,11 @@ class SeedRun(Frozen):
     epochs: int | None = Field(None, description="Epochs trained.")
     val_accuracy: list[float] = Field([], description="On the validation split at each evaluation, fractions.")
     memory_warnings: list[str] = Field([], description="As in the record.")
-    embedding_spread: float | None = Field(None, description="Of the last hidden layer; None where all rows are zero.")
+    embedding_spread: float | None = Field(
+        None,
+        description="Of what the classifier reads: the last hidden layer, or with jumping the widest.",
+    )
+    spread_by_layer: list[float | None] = Field([], description="`embedding_spread` of the record's counters.")
     over_smoothed: bool | None = Field(None, description="As in the record's counters; None where not looked at.")
     message: str = Field("", description="What a failed run said, in one line.")
 

@@ -115,7 +115,7 @@ class Assembled:
             timed = time_epochs(self.trainer, warmup, epochs, self.device, memory, report, warmed_up)
             return _Found(None, timed.stages, timed.epoch_s, memory.read())
         inference = Inference(self.graph, self.device)  # exact, in float32, whatever the options
-        probe = SpreadProbe() if isinstance(self.model, Network) else None
+        probe = SpreadProbe(self.model.model.jumping) if isinstance(self.model, Network) else None
 
         def infer() -> torch.Tensor:
             return inference.logits(self.model)

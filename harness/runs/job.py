@@ -16,6 +16,7 @@ from harness.plan.model import Cell, VariantPlan
 from harness.plan.version import ENGINE_VERSION, uses_metis
 from harness.records.record import Record
 from harness.records.results import Parity, SeedRun, VariantResult
+from harness.records.spread import spread_read
 from harness.records.store import RecordStore
 from harness.runs.lease import Device, lease_device
 from harness.runs.remaining import Remaining, seconds_of
@@ -229,6 +230,7 @@ class _Job:
 
     def _seed_run(self, record: Record) -> SeedRun:
         metrics, over_smoothed = record.metrics, record.counters.get("over_smoothed")
+        by_layer = record.counters.get("embedding_spread", [])
         return SeedRun(
             seed=record.seed,
             run_id=record.run_id,
@@ -239,8 +241,8 @@ class _Job:
             epochs=None if metrics is None else metrics.epochs,
             val_accuracy=[] if metrics is None else metrics.val_accuracy,
             memory_warnings=[] if record.memory is None else record.memory.warnings,
-            # the last one is of the logits
-            embedding_spread=None if over_smoothed is None else record.counters["embedding_spread"][-2],
+            embedding_spread=None if over_smoothed is None else spread_read(by_layer, record.model.jumping),
+            spread_by_layer=by_layer,
             over_smoothed=over_smoothed,
             message=record.message,
         )

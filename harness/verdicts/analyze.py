@@ -23,7 +23,7 @@ from harness.verdicts.model import (
     TimeToReference,
     Verdicts,
 )
-from harness.verdicts.over_smoothing import over_smoothing_note
+from harness.verdicts.over_smoothing import spread_note
 from harness.verdicts.pairs import Quality, failed_runs, judge_quality
 from harness.verdicts.recommend import recommend
 from harness.verdicts.rule import Findings, verdict
@@ -258,9 +258,9 @@ def _failed_timing(timing: TimingResult | None) -> list[FailedRun]:
 
 def _notes(comparison: Comparison, quality: Quality | None, speed: Speed, result: VariantResult | None) -> list[str]:
     notes = list(quality.notes) if quality is not None else []
-    smoothed = over_smoothing_note(result)
-    if smoothed is not None:
-        notes.append(smoothed)
+    spread = spread_note(result)
+    if spread is not None:
+        notes.append(spread)
     if comparison.goal == "memory" and speed.ratio is not None:
         unsettled = " by this sample, which does not settle it" if speed.state == "unknown" else ""
         notes.append(f"it trains {ratio_text(speed.ratio)} times as fast{unsettled}")

@@ -9,6 +9,7 @@ from harness.records.results import SeedRun, TimingResult, VariantResult
 from harness.spec.schema import Gate
 from harness.verdicts.model import ComparisonVerdict, Control, TestSet
 from harness.verdicts.non_inferiority import resolution
+from harness.verdicts.over_smoothing import over_smoothing_warning
 from harness.verdicts.wording import plural
 
 _COARSE_NODES = 20  # an allowed drop of fewer test nodes is within what chance moves
@@ -34,6 +35,9 @@ def warnings_of(
             f"training was still improving at its last epoch in {_listed(climbing)}: "
             "a verdict on unfinished training means little; raise training.epochs"
         )
+    smoothed = over_smoothing_warning({name: variants[name] for name in plan.cells if name in variants})
+    if smoothed is not None:
+        found.append(smoothed)
     coarse = coarse_test_set(plan.gate, test_set)
     if coarse is not None:
         found.append(coarse)

@@ -57,6 +57,14 @@ def test_the_last_hidden_layer_decides(hidden, smoothed):
     assert len(counters["embedding_spread"]) == len(counters["embedding_zero_rows"]) == 4
 
 
+@pytest.mark.parametrize(("jumping", "smoothed"), [("none", True), ("cat", False), ("max", False)])
+def test_a_classifier_that_reads_all_layers_is_judged_by_the_widest(jumping, smoothed):
+    probe = SpreadProbe(jumping)
+    for embeddings in (torch.eye(10), torch.eye(10), torch.ones(10, 3), torch.eye(10)):
+        probe.see(embeddings)
+    assert probe.counters()["over_smoothed"] is smoothed
+
+
 def test_a_network_without_a_hidden_layer_has_nothing_to_smooth():
     probe = SpreadProbe()
     probe.see(torch.ones(10, 3))

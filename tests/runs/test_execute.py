@@ -113,6 +113,9 @@ def test_many_layers_without_links_draw_the_nodes_together(graphs):
     assert _run(graphs["four"], model=deep, **request).counters["over_smoothed"] is True
     linked = _run(graphs["four"], model=deep | {"norm": "pair"}, **request).counters
     assert linked["over_smoothed"] is False
+    jumping = _run(graphs["four"], model=deep | {"jumping": "cat"}, **request).counters
+    assert jumping["embedding_spread"][-2] < 0.03  # of the last layer, among others that the classifier reads
+    assert jumping["over_smoothed"] is False
 
 
 def test_the_same_seed_gives_identical_predictions_and_another_seed_others(graphs):
