@@ -63,6 +63,7 @@ class VariantResult(Frozen):
     threads: int
     device: str
     environment: dict[str, Any] = Field({}, description="As in the record; verdicts compare its `torch`.")
+    counters: dict[str, Any] = Field({}, description="Of the first run that ended well; where none did, of the first.")
 
 
 class TimedProcess(Frozen):

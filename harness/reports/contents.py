@@ -24,6 +24,7 @@ from harness.reports.details import (
 from harness.reports.drawing import Figure
 from harness.reports.open_questions import open_questions
 from harness.reports.tables import headings, reference_cells, verdict_cells
+from harness.reports.telling import telling_counters
 from harness.verdicts.model import ComparisonVerdict, Verdict, Verdicts
 
 ANCHOR_LABELS = ("mean", "time", "peak memory")
@@ -40,7 +41,8 @@ class VariantDetails:
     verdict: Verdict
     reason: str
     facts: Facts
-    counters: Facts
+    counters: Facts  # those that are about what the variant changes
+    counters_of: str  # where all of them are
     pairs: list[list[str]]
 
 
@@ -109,6 +111,9 @@ def _details(comparison: ComparisonVerdict, verdicts: Verdicts) -> VariantDetail
         verdict=comparison.verdict,
         reason=sentence(comparison.reason),
         facts=facts(comparison, verdicts),
-        counters=[(name, value_text(value)) for name, value in sorted(comparison.counters.items())],
+        counters=[
+            (name, value_text(value)) for name, value in telling_counters(comparison.counters, comparison.patch).items()
+        ],
+        counters_of=f"results/runs/{comparison.counters_run}.json" if comparison.counters_run else "the record",
         pairs=pair_rows(comparison),
     )

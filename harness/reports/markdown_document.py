@@ -61,8 +61,9 @@ def _details(details: VariantDetails) -> str:
     lines = [f"### {markdown(details.variant)}: {details.verdict}", markdown(details.reason), _facts(details.facts)]
     if details.counters:
         lines.append(
-            "Counters (docs/counters.md says what each is): "
+            "Counters of what it changes: "
             + ", ".join(code(f"{name} = {value}") for name, value in details.counters)
+            + f". All are in {code(details.counters_of)}; docs/counters.md says what each is."
         )
     if details.pairs:
         pairs = ", ".join(f"{row[3]}{'' if row[4] == 'yes' else ' (not counted)'}" for row in details.pairs)

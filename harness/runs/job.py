@@ -226,6 +226,7 @@ class _Job:
             threads=self.plan.quality_threads,
             device=self.device.kind,
             environment=ok[0].environment if ok else {},
+            counters=ok[0].counters if ok else {},
         )
 
     def _seed_run(self, record: Record) -> SeedRun:

@@ -123,7 +123,7 @@ def _compare(
         costs=costs_of(timing, patch, faster=speed.state == "gain"),
         time_to_reference=_time_to_reference(comparison, plan, result, quality, speed),
         failed=_failed(result, timing),
-        counters=timing.counters if timing is not None else {},
+        **_counters(result, timing),
         notes=_notes(comparison, quality, speed, result),
     )
 
@@ -229,6 +229,17 @@ def _timing_trouble(timing: TimingResult | None) -> tuple[str | None, str | None
         return None, f"timing was skipped: {reason}"
     ending = f"{failed.status}: {failed.message}" if failed.message else failed.status
     return None, f"the reference failed while it was timed: {ending}"
+
+
+def _counters(result: VariantResult | None, timing: TimingResult | None) -> dict[str, Any]:
+    """What one run of the variant counted, and which: the last timing process that did, else a quality run."""
+    if timing is not None and timing.counters:
+        timed = [p.run_id for b in timing.blocks for p in b.processes if p.arm == "variant" and p.status == "ok"]
+        return {"counters": timing.counters, "counters_run": timed[-1] if timed else ""}
+    if result is None or not result.counters:
+        return {}
+    first = next((run for run in result.runs if run.status == "ok"), result.runs[0])
+    return {"counters": result.counters, "counters_run": first.run_id}
 
 
 def _failed(result: VariantResult | None, timing: TimingResult | None) -> list[FailedRun]:

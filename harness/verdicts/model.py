@@ -129,7 +129,8 @@ class ComparisonVerdict(Frozen):
     costs: Costs = Costs()
     time_to_reference: TimeToReference | None = Field(None, description="None where no validation curves are known.")
     failed: list[FailedRun] = []
-    counters: dict[str, Any] = Field({}, description="Proof that the option was on, from the timing processes.")
+    counters: dict[str, Any] = Field({}, description="Proof that the option was on: what one run really did.")
+    counters_run: str = Field("", description="That run's id: of the last timing process, else of a quality run.")
     notes: list[str] = Field([], description="Shorter remarks that change no verdict.")
 
 

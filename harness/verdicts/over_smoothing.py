@@ -55,7 +55,7 @@ def over_smoothing_warning(results: Mapping[str, VariantResult]) -> str | None:
     if not named:
         return None
     return (
-        f"over-smoothed: {', '.join(named)}: what the classifier reads has drawn all nodes together; fewer layers, "
+        f"the layers have drawn all nodes together (over-smoothing) in {', '.join(named)}: fewer layers, "
         "`model.norm: pair`, `model.residual` or `model.jumping` may keep them apart"
     )
 

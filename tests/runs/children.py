@@ -32,7 +32,12 @@ def outcome(request: RunRequest, report) -> Outcome:
         stages=Stages(sample_s=0.1, fetch_s=0.2, compute_s=0.3, update_s=0.4),
         epoch_s=[request.model.hidden / 100.0] * epochs,
         memory=Memory(peak_bytes=request.model.hidden * 1000, kind="rss"),
-        counters={"partition_s": 1.5, "threads": os.environ["OMP_NUM_THREADS"]},
+        counters={
+            "partition_s": 1.5,
+            "threads": os.environ["OMP_NUM_THREADS"],
+            "embedding_spread": [0.9, 0.4, None, 0.5],
+            "over_smoothed": True,
+        },
         data={"fingerprint": "of-the-child"},
         environment={"pid": os.getpid(), "group": os.getpgrp(), "parent": os.getppid()},
     )

@@ -73,6 +73,9 @@ def test_a_decided_first_look_ends_the_job(job, plan_of, trained):
     assert result.test_nodes == 3
     assert result.fingerprint == "f" * 64
     assert result.environment["threads"] == 1
+    assert result.counters["partition_s"] == 1.5
+    assert [r.spread_by_layer for r in result.runs] == [[0.9, 0.4, None, 0.5]] * 3
+    assert [(r.embedding_spread, r.over_smoothed) for r in result.runs] == [(None, True)] * 3
 
 
 def test_an_undecided_look_adds_only_the_missing_seeds(job, plan_of, trained):

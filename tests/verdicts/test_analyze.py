@@ -205,6 +205,16 @@ def test_a_reference_that_fails_while_timed_leaves_the_gain_unknown() -> None:
     assert verdict_of(enabled, timing, baseline=baseline_of(runs=enabled.reference_runs)).verdict == "enables"
 
 
+def test_counters_are_those_of_the_timing_else_of_a_quality_run() -> None:
+    quality = quality_of("v", metrics=["oom", 0.7, 0.7], counters={"steps": 9})
+    found = verdict_of(quality, None)
+    assert (found.counters, found.counters_run) == ({"steps": 9}, "v-1")
+    timing = timing_of("v", counters={"steps": 4})
+    found = verdict_of(quality, timing)
+    assert found.counters == {"steps": 4}
+    assert found.counters_run == [p.run_id for p in timing.blocks[-1].processes if p.arm == "variant"][-1]
+
+
 def test_a_reason_has_the_whole_of_a_long_message() -> None:
     """The remedy is at its end."""
     message = "the largest feature does not fit, " * 8 + "scale the features"

@@ -60,7 +60,7 @@ def test_cells_that_are_over_smoothed_on_most_seeds_are_named_in_one_line() -> N
     assert over_smoothing_warning({"baseline": fine, "half": half, "own": result(OWN, [])}) is None
     warning = over_smoothing_warning({"baseline": fine, "deep": most, "dead": result(runs(None), [])})
     assert warning is not None
-    assert warning.startswith("over-smoothed: deep (2 of 3 seeds, spread 0.004), dead (1 of 1 seed, spread 0.000): ")
+    assert "(over-smoothing) in deep (2 of 3 seeds, spread 0.004), dead (1 of 1 seed, spread 0.000): " in warning
     assert "model.norm: pair" in warning
 
 
@@ -70,5 +70,5 @@ def test_the_warning_is_among_those_of_the_verdicts() -> None:
     collapsed = [run.model_copy(update={"over_smoothed": True, "embedding_spread": 0.01}) for run in quality.runs]
     variants = {"baseline": baseline_of(), "v": quality.model_copy(update={"runs": collapsed})}
     warnings = analyze(PLAN, variants, {}).warnings
-    assert [w.split(":")[0] for w in warnings if "drawn all nodes together" in w] == ["over-smoothed"]
-    assert not [w for w in analyze(PLAN, variants | {"v": quality}, {}).warnings if "over-smoothed" in w]
+    assert len([w for w in warnings if "(over-smoothing) in v (5 of 5 seeds, spread 0.010)" in w]) == 1
+    assert not [w for w in analyze(PLAN, variants | {"v": quality}, {}).warnings if "over-smoothing" in w]
