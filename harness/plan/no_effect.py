@@ -93,9 +93,13 @@ def _no_hidden_layer(s: Settings) -> str | None:
     return None if hidden or s.model.conv is None else "model.layers: 1, which has no hidden layer"
 
 
-def _no_hidden_layer_but_of(conv: str) -> Callable[[Settings], str | None]:
-    """gat drops its attention, and gin's own network is normalised, in the last layer too."""
-    return lambda s: None if s.model.conv == conv else _no_hidden_layer(s)
+def _nothing_to_drop(s: Settings) -> str | None:
+    return None if s.model.conv == "gat" else _no_hidden_layer(s)  # gat drops attention in the last layer too
+
+
+def _nothing_to_normalise(s: Settings) -> str | None:
+    """gin's own network is normalised in the last layer too, but not by PairNorm."""
+    return None if s.model.conv == "gin" and s.model.norm != "pair" else _no_hidden_layer(s)
 
 
 def _one_epoch(s: Settings) -> str | None:
@@ -145,8 +149,8 @@ NO_EFFECT: tuple[NoEffect, ...] = (
         _custom,
     ),
     NoEffect(("model.residual", "model.hidden"), _no_hidden_layer),
-    NoEffect(("model.dropout",), _no_hidden_layer_but_of("gat")),
-    NoEffect(("model.norm",), _no_hidden_layer_but_of("gin")),
+    NoEffect(("model.dropout",), _nothing_to_drop),
+    NoEffect(("model.norm",), _nothing_to_normalise),
     NoEffect(("model.layers",), _custom_on_whole_graphs),
     NoEffect(("model.heads",), lambda s: None if s.model.conv in ("gat", None) else f"conv: {s.model.conv}"),
 )

@@ -162,6 +162,7 @@ NO_EFFECT = [
     ("model.heads", {}, "conv: sage"),
     ("model.hidden", {"model.layers": 1}, "no hidden layer"),
     ("model.norm", {"model.layers": 1, "model.norm": "batch"}, "no hidden layer"),
+    ("model.norm", {"model.layers": 1, "model.conv": "gin", "model.norm": "pair"}, "no hidden layer"),
     ("model.dropout", {"model.layers": 1, "model.conv": "gin"}, "no hidden layer"),
     ("training.selection", {"training.epochs": 1}, "training.epochs: 1"),
     ("training.eval_every", {"training.epochs": 1, "training.eval_every": 2}, "training.epochs: 1"),
@@ -184,7 +185,7 @@ def test_a_toggle_that_does_nothing_says_why(path: str, patch: dict[str, Any], c
     ("path", "patch"),
     [
         ("model.dropout", {"model.layers": 1, "model.conv": "gat"}),
-        ("model.norm", {"model.layers": 1, "model.conv": "gin"}),
+        ("model.norm", {"model.layers": 1, "model.conv": "gin", "model.norm": "batch"}),
         ("model.hidden", {"model.layers": 1, "model.jumping": "cat"}),
         ("training.patience", {"training.epochs": 5, "training.patience": 4}),
         ("loader.depth", {"loader.threads": 4, "loader.depth": 5}),
