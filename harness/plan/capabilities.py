@@ -168,6 +168,16 @@ def _half_precision(c: Candidate, machine: Machine) -> str | None:
     return None
 
 
+def _unwatched_products(c: Candidate, machine: Machine) -> str | None:
+    options = c.settings.options
+    if c.device != "cuda" or not options.deterministic or options.aggregation not in ("spmm", "segment"):
+        return None
+    return (
+        f"deterministic: true with aggregation: {options.aggregation} on cuda: cuSPARSE may add the terms of a product "
+        "in another order each time, and torch does not refuse it; use scatter or dense"
+    )
+
+
 RULES: tuple[Rule, ...] = (
     Rule("cuda wished, none there", _no_cuda),
     Rule("sampling on a GPU that is not there", _sampling_backend),
@@ -177,6 +187,7 @@ RULES: tuple[Rule, ...] = (
     Rule("attributes of edges where there are none", _edge_attributes),
     Rule("features on disk for the full graph", _full_from_disk),
     Rule("half precision that torch cannot do", _half_precision),
+    Rule("products on a GPU that no deterministic mode watches over", _unwatched_products),
     Rule("a toggle that does nothing", _changes_nothing),
 )
 

@@ -48,6 +48,14 @@ def test_what_never_runs(patch: dict[str, Any], reason: str, machine: Machine) -
     assert reason in (cannot_run(Candidate(having(patch), "cpu"), machine) or "")
 
 
+def test_products_on_a_gpu_are_not_called_deterministic(machine: Machine) -> None:
+    gpu = machine.model_copy(update={"cuda": True})
+    for aggregation, told in (("spmm", True), ("segment", True), ("scatter", False)):
+        settings = having({"deterministic": True, "aggregation": aggregation})
+        assert ("cuSPARSE" in (cannot_run(Candidate(settings, "cuda"), gpu) or "")) is told
+        assert cannot_run(Candidate(settings, "cpu"), gpu) is None
+
+
 @pytest.mark.parametrize(
     "patch",
     [
