@@ -11,6 +11,8 @@ from harness.spec.options import Model, Options
 PROCESS = 1_500_000  # bytes that any training adds to its process
 A_NODE = 56  # bytes of the arrays with an entry a node: labels, sampler's maps, counts
 HEAP = 2.1  # glibc's heap over the most that lies in it at once: tensors of many sizes come and go, and leave holes
+KERNELS_KEPT = 16  # that oneDNN keeps of those it compiles for bfloat16, one for each batch size
+A_KERNEL = 900_000  # bytes of one, measured with AVX-512
 
 
 def memory_parts(settings: Settings, sizes: Sizes, layers: list[LayerShape], device: str) -> dict[str, int]:
@@ -18,10 +20,11 @@ def memory_parts(settings: Settings, sizes: Sizes, layers: list[LayerShape], dev
 
     Before a step: features, cache, loader, graph, batch (features and edges of one), parameters, gradients of them,
     optimiser. Within it, at its fullest moment: messages, activations, gradients. On the CPU also `allocator`: what
-    glibc's heap holds beyond that, of tensors freed before.
+    glibc's heap holds beyond that, of tensors freed before; and `kernels`, compiled for bfloat16.
     """
     options = settings.options
-    step = StepMemory(settings, layers, device).ledger
+    model = StepMemory(settings, layers, device)
+    step, heap = model.ledger, max(HEAP * model.ledger.heap, model.ledger.heap + model.holes)
     stored = options.stored_bytes
     table = sizes.nodes * sizes.features * stored
     rows = layers[0].sources * sizes.features * (FLOAT if stored == FLOAT else FLOAT + stored)  # half ones are widened
@@ -39,9 +42,16 @@ def memory_parts(settings: Settings, sizes: Sizes, layers: list[LayerShape], dev
         "gradients": step.peak["gradients"] + weights,
         "parameters": weights,
         "optimiser": 2 * weights,
-        "allocator": max(0.0, HEAP * step.heap + step.mapped - sum(step.peak.values())) if device == "cpu" else 0,
+        "allocator": max(0.0, heap + step.mapped - sum(step.peak.values())) if device == "cpu" else 0,
+        "kernels": _kernel_bytes(options, device),
     }
     return {name: int(size) for name, size in parts.items()}
+
+
+def _kernel_bytes(options: Options, device: str) -> int:
+    """A full graph has one size for all epochs, and few kernels."""
+    sized = options.batching != "full" and options.precision in ("bf16", "bf16-linear")
+    return KERNELS_KEPT * A_KERNEL if sized and device == "cpu" else 0
 
 
 def _edge_bytes(settings: Settings, layers: list[LayerShape], edge_features: int) -> float:

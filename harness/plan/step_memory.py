@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from harness.plan.batch_shapes import LayerShape
-from harness.plan.ledger import Ledger
+from harness.plan.ledger import MAPPED, Ledger
 from harness.spec.option_paths import Settings
 
 FLOAT, LONG = 4, 8
@@ -47,6 +47,10 @@ class StepMemory:
         settings: of the run.
         layers: expected blocks, input layer first.
         device: ``cpu`` or ``cuda``; a dropout mask is as large as what it masks on the CPU, a byte a value on CUDA.
+
+    Attributes:
+        holes: bytes that the messages of all layers but the last leave in the heap: what a layer keeps is put where
+            they lay, and the next layer's no longer fit there.
     """
 
     def __init__(self, settings: Settings, layers: list[LayerShape], device: str) -> None:
@@ -54,7 +58,9 @@ class StepMemory:
         self._shapes, self._cuda = layers, device == "cuda"
         self._bytes = Widths.of(settings.options.precision)
         self.ledger = Ledger()
+        self._holes: dict[int, float] = {}
         self._run()
+        self.holes = sum(self._holes.values())
 
     # the step
 
@@ -204,6 +210,8 @@ class StepMemory:
         messages = [self._take("messages", m) for m in [self._messages(shape, width)] * many if m]
         total = self._keep(shape.targets * width * size)
         self.ledger.give(*messages)
+        if messages and messages[0][1] < MAPPED and self._leaves_a_hole(layer):
+            self._holes[layer.index] = messages[0][1]
         if size < FLOAT:
             self._pass(total[1] + 3 * shape.targets * width)  # is every value finite?
         if divided and size < FLOAT:
@@ -287,6 +295,10 @@ class StepMemory:
 
     def _last(self, layer: _Layer) -> bool:
         return layer.index == len(self._shapes) - 1 and self._model.jumping == "none"
+
+    def _leaves_a_hole(self, layer: _Layer) -> bool:
+        """Where the backward pass makes messages again: with segment it needs no room for them."""
+        return self._options.aggregation != "segment" and layer.index < len(self._shapes) - 1
 
     def _cast(self, layer: _Layer, rows: float) -> list[Tensor]:
         """What a linear layer in half precision keeps of float32 features."""

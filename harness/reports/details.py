@@ -132,7 +132,7 @@ def _memory_facts(comparison: ComparisonVerdict) -> Facts:
     if memory.variant_bytes is None:
         return warned
     text = f"{bytes_text(memory.variant_bytes)}, reference {bytes_text(memory.reference_bytes)}: {memory.state}"
-    found: Facts = [("peak memory", text)]
+    found: Facts = [("peak memory, timed", text)]
     if memory.estimated_bytes is not None:
         off = f", {memory.measured_over_estimated:.2f} times that" if memory.measured_over_estimated else ""
         flag = ": over 1.5 times it, or under half" if memory.estimate_off else ""

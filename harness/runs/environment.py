@@ -46,6 +46,7 @@ def environment(device: str = "cpu") -> dict[str, Any]:
         "memory_bytes": _memory_bytes(),
         "threads": torch.get_num_threads(),
         "omp_num_threads": os.environ.get("OMP_NUM_THREADS"),
+        "kernels_kept": os.environ.get("ONEDNN_PRIMITIVE_CACHE_CAPACITY"),
         "cpu_capability": torch.backends.cpu.get_cpu_capability(),
         "device": device,
         "cuda": torch.version.cuda,

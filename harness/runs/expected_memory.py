@@ -29,7 +29,9 @@ def beside_estimate(memory: Memory, request: RunRequest, meta: GraphMeta) -> Mem
 
 
 def _largest_first(parts: dict[str, int]) -> list[tuple[str, int]]:
-    return sorted(((name, size) for name, size in parts.items() if size), key=lambda part: -part[1])
+    """Those that are a hundredth of all at least, and not 0.0 MB: the others explain no peak."""
+    least = max(sum(parts.values()) / 100, 50_000)
+    return sorted(((name, size) for name, size in parts.items() if size >= least), key=lambda part: -part[1])
 
 
 def _mb(size: int) -> str:

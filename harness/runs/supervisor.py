@@ -25,6 +25,7 @@ from typing import Any
 
 from filelock import Timeout
 
+from harness.plan.memory_parts import KERNELS_KEPT
 from harness.records.record import Record, Status
 from harness.records.store import RecordStore
 from harness.runs.failure import speaks_of_no_memory
@@ -45,6 +46,9 @@ THREAD_VARIABLES = (
     "NUMEXPR_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
+# oneDNN compiles bfloat16 kernels for each batch size, and torch keeps 1,024 of them in a cache of its own beside
+# oneDNN's: of batches that are sampled none is needed again. Only both caches together let them go.
+KERNEL_CACHES = dict.fromkeys(("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"), str(KERNELS_KEPT))
 
 
 @dataclass(frozen=True)
@@ -432,6 +436,7 @@ def child_environment(threads: int, device: Device) -> dict[str, str]:
     """The environment of what computes: thread counts are read once, when a library is loaded."""
     return os.environ | {
         **dict.fromkeys(THREAD_VARIABLES, str(threads)),
+        **KERNEL_CACHES,
         "JE_ARROW_MALLOC_CONF": "background_thread:false",  # else pyarrow, which PyG imports, starts a thread
         "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES",  # macOS refuses to fork a process that has loaded its frameworks
         "CUDA_VISIBLE_DEVICES": device.visible,

@@ -53,10 +53,13 @@ def warnings_of(
 
 
 def memory_warnings(result: VariantResult | None, timing: TimingResult | None) -> list[str]:
-    """What the first quality run that said something of its memory said, else the timing."""
-    runs = [] if result is None else result.runs
-    said = [*(run.memory_warnings for run in runs), [] if timing is None else timing.memory_warnings]
-    return next((words for words in said if words), [])
+    """What the first quality run that said something of its memory said, else the timing; and which of them it was.
+
+    Their peaks differ: a quality run evaluates between its epochs, and its heap keeps what that took.
+    """
+    said = [(f"quality run, seed {run.seed}", run.memory_warnings) for run in ([] if result is None else result.runs)]
+    said += [] if timing is None else [("timing", timing.memory_warnings)]
+    return next(([f"{which}: {words}" for words in each] for which, each in said if each), [])
 
 
 def coarse_test_set(gate: Gate, test_set: TestSet | None) -> str | None:

@@ -177,6 +177,27 @@ def test_sizes_of_own_files_are_unknown_until_prepared(plan_of: PlanOf, tmp_path
     assert shown.warnings == ["copies in the test set", *plan.warnings]
 
 
+def test_each_layer_of_a_deep_network_leaves_a_hole_in_the_heap() -> None:
+    """gcn sends messages of the hidden width over the edges and a self-loop each, 3.4 MB here, weighted in a copy."""
+    deep = {"batching": "full", "model.conv": "gcn"}
+    message = (CORA.edges + CORA.nodes) * BASE.model.hidden * 4
+
+    def allocator(layers: int, **more: Any) -> int:
+        return parts({**deep, "model.layers": layers, **more})["allocator"]
+
+    assert allocator(32) - allocator(31) == pytest.approx(message, rel=0.01)
+    assert allocator(32, checkpointing=True) - allocator(31, checkpointing=True) == pytest.approx(message, rel=0.01)
+    assert allocator(32, aggregation="spmm") - allocator(31, aggregation="spmm") < 0.9 * message
+
+
+def test_kernels_are_kept_of_bfloat16_in_batches_of_many_sizes_on_the_cpu() -> None:
+    kept = {p: parts({"precision": p})["kernels"] for p in ("fp32", "fp16", "bf16", "bf16-linear")}
+    assert kept["bf16"] == kept["bf16-linear"] == 14_400_000
+    assert kept["fp32"] == kept["fp16"] == 0
+    assert parts({"precision": "bf16", "batching": "full"})["kernels"] == 0
+    assert parts({"precision": "bf16"}, device="cuda")["kernels"] == 0
+
+
 def test_a_custom_model_has_no_estimate() -> None:
     assert estimate(Settings(Model(class_path="m:N"), Training(), Options()), CORA, "cpu").memory_bytes is None
 

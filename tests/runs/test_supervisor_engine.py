@@ -88,6 +88,15 @@ def test_a_loss_that_is_not_finite_is_diverged(run):
     assert (record.status, record.phase) == ("diverged", "train"), record.message
 
 
+def test_bfloat16_keeps_no_kernel_for_every_size_of_a_batch(run):
+    """120 batches, hardly two of one size: about 4 MB each with AVX-512 if all kernels of theirs were kept."""
+    options = Options.model_validate({"sampling": {"fanout": [4, 3]}, "precision": "bf16"})
+    record = run(training=Training(epochs=30, batch_size=64, lr=0.01), options=options)
+    assert record.status == "ok", record.message
+    assert record.environment["kernels_kept"] == "16"
+    assert record.memory.peak_bytes < 40e6
+
+
 def test_over_the_time_limit(run):
     record = run(Limits(time_s=1.5), training=ENDLESS)
     assert record.status == "timeout"

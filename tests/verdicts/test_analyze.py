@@ -546,10 +546,10 @@ def test_what_runs_say_of_their_memory_is_warned_about_once_a_variant() -> None:
     quality = quality_of("v")
     runs = [run.model_copy(update={"memory_warnings": [leak]}) for run in quality.runs]
     found = verdicts_of(quality.model_copy(update={"runs": runs}), timing_of("v", memory_warnings=["of the timing"]))
-    assert [w for w in found.warnings if leak in w] == [f"v: {leak}"]
-    assert found.comparisons[0].memory.warnings == [leak]
+    assert [w for w in found.warnings if leak in w] == [f"v: quality run, seed 0: {leak}"]
+    assert found.comparisons[0].memory.warnings == [f"quality run, seed 0: {leak}"]
     timed = verdicts_of(quality, timing_of("v", memory_warnings=["of the timing"]))
-    assert "v: of the timing" in timed.warnings
+    assert "v: timing: of the timing" in timed.warnings
 
 
 def test_a_coarse_test_set_is_warned_about() -> None:
