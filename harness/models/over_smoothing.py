@@ -7,9 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from harness.records.spread import spread_read
+from harness.records.spread import over_smoothed
 
-COLLAPSED = 0.03  # calibrated on Cora: docs/counters.md
 PIECE_BYTES = 32 * 2**20  # of the rows looked at together, in float64
 
 
@@ -22,7 +21,7 @@ class SpreadProbe:
     have one direction, and near 1 where they have none in common. Rows of zeros have no direction and are left out.
 
     Args:
-        jumping: the network's `model.jumping`: whether its classifier reads the last hidden layer alone.
+        jumping: the network's `model.jumping`: whether its classifier reads every layer.
     """
 
     def __init__(self, jumping: str = "none") -> None:
@@ -37,12 +36,11 @@ class SpreadProbe:
         self._zero_rows.append(zero_rows)
 
     def counters(self) -> dict[str, Any]:
-        """`over_smoothed`: all that the classifier reads is collapsed, or zero; None without a hidden layer."""
-        read = spread_read(self._spread, self._jumping)
+        """The spread of each layer, rows left out, and the verdict of `harness.records.spread`."""
         return {
             "embedding_spread": list(self._spread),
             "embedding_zero_rows": list(self._zero_rows),
-            "over_smoothed": (read is None or read < COLLAPSED) if len(self._spread) > 2 else None,
+            "over_smoothed": over_smoothed(self._spread, self._jumping),
         }
 
 

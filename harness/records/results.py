@@ -24,10 +24,10 @@ class SeedRun(Frozen):
     memory_warnings: list[str] = Field([], description="As in the record.")
     embedding_spread: float | None = Field(
         None,
-        description="Of what the classifier reads: the last hidden layer, or with jumping the widest.",
+        description="Of the narrowest hidden layer, or with jumping of the widest.",
     )
     spread_by_layer: list[float | None] = Field([], description="`embedding_spread` of the record's counters.")
-    over_smoothed: bool | None = Field(None, description="As in the record's counters; None where not looked at.")
+    over_smoothed: bool | None = Field(None, description="By `harness.records.spread`; None where not looked at.")
     message: str = Field("", description="What a failed run said, in one line.")
 
 

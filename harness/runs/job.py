@@ -16,7 +16,7 @@ from harness.plan.model import Cell, VariantPlan
 from harness.plan.version import ENGINE_VERSION, uses_metis
 from harness.records.record import Record
 from harness.records.results import Parity, SeedRun, VariantResult
-from harness.records.spread import spread_read
+from harness.records.spread import over_smoothed, spread_judged
 from harness.records.store import RecordStore
 from harness.runs.lease import Device, lease_device
 from harness.runs.remaining import Remaining, seconds_of
@@ -230,8 +230,7 @@ class _Job:
         )
 
     def _seed_run(self, record: Record) -> SeedRun:
-        metrics, over_smoothed = record.metrics, record.counters.get("over_smoothed")
-        by_layer = record.counters.get("embedding_spread", [])
+        metrics, by_layer = record.metrics, record.counters.get("embedding_spread", [])
         return SeedRun(
             seed=record.seed,
             run_id=record.run_id,
@@ -242,9 +241,9 @@ class _Job:
             epochs=None if metrics is None else metrics.epochs,
             val_accuracy=[] if metrics is None else metrics.val_accuracy,
             memory_warnings=[] if record.memory is None else record.memory.warnings,
-            embedding_spread=None if over_smoothed is None else spread_read(by_layer, record.model.jumping),
+            embedding_spread=spread_judged(by_layer, record.model.jumping),
             spread_by_layer=by_layer,
-            over_smoothed=over_smoothed,
+            over_smoothed=over_smoothed(by_layer, record.model.jumping),
             message=record.message,
         )
 

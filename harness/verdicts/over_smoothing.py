@@ -22,7 +22,7 @@ def spread_note(result: VariantResult | None) -> str | None:
 
 
 def _by_layer(name: str, runs: Sequence[SeedRun]) -> str:
-    """Medians over the seeds that were looked at, and on how many of these the classifier reads collapsed ones."""
+    """Medians over the seeds that were looked at, and on how many of these a layer has collapsed."""
     layers = list(zip_longest(*(run.spread_by_layer for run in runs if run.spread_by_layer)))
     if not layers:
         return ""

@@ -48,9 +48,9 @@ def test_rows_of_zeros_are_left_out_and_counted():
     ("hidden", "smoothed"),
     [(torch.eye(10), False), (torch.ones(10, 3), True), (torch.zeros(10, 3), True)],
 )
-def test_the_last_hidden_layer_decides(hidden, smoothed):
+def test_the_narrowest_hidden_layer_decides(hidden, smoothed):
     probe = SpreadProbe()
-    for embeddings in (torch.ones(10, 3), torch.ones(10, 3), hidden, torch.eye(10)):
+    for embeddings in (torch.ones(10, 3), hidden, torch.eye(10), torch.eye(10)):
         probe.see(embeddings)
     counters = probe.counters()
     assert counters["over_smoothed"] is smoothed
