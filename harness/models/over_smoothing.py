@@ -9,7 +9,7 @@ from torch import Tensor
 
 from harness.records.spread import over_smoothed
 
-PIECE_BYTES = 32 * 2**20  # of the rows looked at together, in float64
+PIECE_BYTES = 4 * 2**20  # of the rows looked at together, in float64: a run within a memory limit may have little left
 
 
 class SpreadProbe:

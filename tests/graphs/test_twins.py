@@ -105,7 +105,6 @@ def test_twins_are_found_before_a_transform_makes_nodes_equal(from_arrays, array
         ({"scale": "standard"}, False),
         ({"scale": "standard", "fit": "all"}, True),
         ({"structural": ["degree"], "fit": "all"}, True),
-        ({"scale": "row", "fit": "all"}, False),  # fits nothing
     ],
 )
 def test_a_transform_that_saw_the_test_nodes_is_said(transform, warned, from_arrays, arrays) -> None:
