@@ -240,9 +240,12 @@ def supervisor(store, children, request_of, tmp_path):
     """A process that supervises a sleeping run, and the pids below it."""
     children()
     (tmp_path / "request.json").write_text(request_of().model_dump_json())
+    # tests that a shell runs in the background ignore Ctrl-C, and so would what they start
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [sys.executable, "-c", SUPERVISOR, str(tmp_path / "request.json"), str(store.root)], stderr=subprocess.PIPE
     )
+    signal.signal(signal.SIGINT, before)
     pids = pids_of(tmp_path)
     yield process, pids
     process.kill()
