@@ -93,7 +93,8 @@ def test_a_plain_run_is_not_flagged_and_says_what_was_expected(graph: Path, tmp_
 
 
 def test_a_peak_far_over_its_estimate_is_a_warning_with_the_parts(graph: Path, tmp_path: Path) -> None:
-    request = request_of(graph, tmp_path, Model(conv="sage", hidden=8), epochs=2)
+    quality = request_of(graph, tmp_path, Model(conv="sage", hidden=8), epochs=2)
+    request = quality.model_copy(update={"purpose": "timing"})
     meta = open_graph(graph).meta
     expected = beside_estimate(Memory(peak_bytes=1, kind="rss"), request, meta).estimated_bytes
     assert expected is not None
@@ -105,3 +106,7 @@ def test_a_peak_far_over_its_estimate_is_a_warning_with_the_parts(graph: Path, t
     for name, size in over.estimated_parts.items():
         assert (name in over.warnings[1]) == (size >= max(expected / 100, 50_000))
     assert " 0.0 MB" not in over.warnings[1]
+    with_what_evaluation_left = beside_estimate(Memory(peak_bytes=2 * expected, kind="rss"), quality, meta)
+    assert with_what_evaluation_left.warnings == []
+    on_a_card = Memory(peak_bytes=10 * expected, kind="cuda_allocated")  # an allocator counts what is held
+    assert beside_estimate(on_a_card, quality, meta).warnings
