@@ -70,10 +70,10 @@ def answer(verdicts: Verdicts) -> str:
     limit = f"{verdicts.gate.max_drop_pp:g} pp"
     if accepted:
         names = _listed([f"{shortened(c.variant, 40)} ({gain(c)})" for c in accepted])
-        verb = "is" if len(accepted) == 1 else "are"
+        verb, each = ("is", "") if len(accepted) == 1 else ("are", "each ")
         return (
             f"{len(accepted)} of {plural(len(compared), 'variant')} {verb} worth having: {names}, "
-            f"each with a drop of {metric(verdicts.gate)} shown to be at most {limit}."
+            f"{each}with a drop of {metric(verdicts.gate)} shown to be at most {limit}."
         )
     why = _why_none(verdicts, compared, enabling)
     return f"None of {plural(len(compared), 'variant')} is shown to be worth having: {why}."
