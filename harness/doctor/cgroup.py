@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.plan.cgroups import folders
+
 UNLIMITED = 2**60  # cgroup v1 writes a number near 2**63 for none
 
 
@@ -23,37 +25,18 @@ class Limits:
     cpus: float | None = None
 
 
-def cgroup_limits(own: Path = Path("/proc/self/cgroup"), mount: Path = Path("/sys/fs/cgroup")) -> Limits:
-    """Read them (cgroup v2 and v1); all None where there is none."""
-    try:
-        groups = [line.split(":", 2) for line in own.read_text().splitlines()]
-    except OSError:
-        return Limits()
+def cgroup_limits(own: Path | None = None, mount: Path | None = None) -> Limits:
+    """Read them (cgroup v2 and v1); all None where there is none. Arguments as in `harness.plan.cgroups`."""
     memory: list[tuple[int, int | None]] = []
+    for folder in folders("memory", own, mount):
+        memory += _memory(folder / "memory.max", folder / "memory.current")
+        memory += _memory(folder / "memory.limit_in_bytes", folder / "memory.usage_in_bytes")
     cpus: list[float] = []
-    for _, controllers, group in (g for g in groups if len(g) == 3):
-        names = controllers.split(",")
-        if controllers == "":
-            for folder in _upwards(mount, group):
-                memory += _memory(folder / "memory.max", folder / "memory.current")
-                cpus += _share(*_words(folder / "cpu.max")[:2])
-        elif "memory" in names:
-            for folder in _upwards(mount / "memory", group):
-                memory += _memory(folder / "memory.limit_in_bytes", folder / "memory.usage_in_bytes")
-        elif "cpu" in names:
-            for folder in _upwards(mount / "cpu", group):
-                cpus += _share(*_words(folder / "cpu.cfs_quota_us"), *_words(folder / "cpu.cfs_period_us"))
+    for folder in folders("cpu", own, mount):
+        cpus += _share(*_words(folder / "cpu.max")[:2])
+        cpus += _share(*_words(folder / "cpu.cfs_quota_us"), *_words(folder / "cpu.cfs_period_us"))
     tightest, used = min(memory, default=(None, None), key=lambda pair: pair[0])
     return Limits(tightest, used, min(cpus, default=None))
-
-
-def _upwards(root: Path, group: str) -> list[Path]:
-    """The group's folder and all above it; the root alone is what a container sees of its own."""
-    folder, folders = root / group.lstrip("/"), [root]
-    while folder != root and root in folder.parents:
-        folders.append(folder)
-        folder = folder.parent
-    return folders
 
 
 def _words(file: Path) -> list[str]:

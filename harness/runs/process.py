@@ -16,6 +16,8 @@ from pathlib import Path
 
 import psutil
 
+from harness.plan.cgroups import groups
+
 _PR_SET_PDEATHSIG = 1
 
 
@@ -104,20 +106,8 @@ def cgroup_oom_kills() -> int | None:
 
 def _oom_counters() -> list[Path]:
     """Where cgroup v2 and v1 would count, the own group first, then the mount's root (a container's own view)."""
-    try:
-        groups = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
-    except OSError:
-        return []
-    paths = []
-    for _, controllers, group in (g for g in groups if len(g) == 3):
-        if controllers == "":
-            root, name = Path("/sys/fs/cgroup"), "memory.events"
-        elif "memory" in controllers.split(","):
-            root, name = Path("/sys/fs/cgroup/memory"), "memory.oom_control"
-        else:
-            continue
-        paths += [root / group.lstrip("/") / name, root / name]
-    return paths
+    names = ("memory.events", "memory.oom_control")
+    return [folder / name for root, own in groups("memory") for folder in (own, root) for name in names]
 
 
 def signal_name(number: int) -> str:

@@ -99,7 +99,7 @@ def test_without_a_data_limit_none_is_seen() -> None:
 def test_a_cgroups_limit_less_what_it_cannot_drop(tmp_path, monkeypatch, files, left) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(sizes, "_cgroup_folders", lambda: [tmp_path])
+    monkeypatch.setattr(sizes, "folders", lambda controller: [tmp_path])
     assert sizes._left_in_cgroups() == left
 
 

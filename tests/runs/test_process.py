@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 
+from harness.plan import cgroups
 from harness.runs import process, supervisor
 from harness.runs.failure import failure_of
 from harness.runs.process import anonymous_bytes, cgroup_oom_kills, die_with_parent, limit_data, signal_name, sizes
@@ -60,6 +61,7 @@ def test_sizes_of_a_process_that_is_gone_are_empty():
 def test_a_system_without_these_says_so_and_goes_on(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(process, "Path", lambda *parts: tmp_path / "no" / "proc")
+    monkeypatch.setattr(cgroups, "OWN", tmp_path / "no" / "proc")
     assert die_with_parent(os.getppid()) is False
     assert sizes() == {}
     assert limit_data(10**6) is False

@@ -11,6 +11,7 @@ import psutil
 import torch
 
 from harness.plan.capabilities import caches_nothing
+from harness.plan.cgroups import folders
 
 AUTO_SHARE = 2  # `auto` takes one part in so many of what is free: the model's part of the training has to fit too
 
@@ -99,31 +100,12 @@ def _left_of_data_limit() -> int | None:
 def _left_in_cgroups() -> list[int]:
     """What each limited cgroup above this process leaves; pages of files that it can drop count as free."""
     left = []
-    for folder in _cgroup_folders():
+    for folder in folders("memory"):
         limit = _number(folder / "memory.max", folder / "memory.limit_in_bytes")
         used = _number(folder / "memory.current", folder / "memory.usage_in_bytes")
         if limit is not None and used is not None:
             left.append(limit - used + _inactive_file(folder))
     return left
-
-
-def _cgroup_folders() -> list[Path]:
-    """Own group first, then all above it, for cgroup v2 and v1; a container sees its own at the mount's root."""
-    try:
-        groups = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
-    except OSError:
-        return []
-    folders: list[Path] = []
-    for _, controllers, group in (g for g in groups if len(g) == 3):
-        if controllers == "":
-            root = Path("/sys/fs/cgroup")
-        elif "memory" in controllers.split(","):
-            root = Path("/sys/fs/cgroup/memory")
-        else:
-            continue
-        own = root / group.lstrip("/")
-        folders += [own, *(folder for folder in own.parents if folder.is_relative_to(root))]
-    return folders
 
 
 def _number(*files: Path) -> int | None:
