@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from harness.models.adjacency import Adjacency, to_tensor
+from harness.models.sparse_looks import is_looked_at
 
 Finish = Callable[[Tensor, Tensor], Tensor]
 HALF = (torch.float16, torch.bfloat16)
-LOOK_FIRST, LOOK_EVERY = 16, 16  # outputs looked at: a look costs a pass over them
 ROWS, COLUMNS = 256, 64  # of an output that are compared with float32, at most
 EDGES = 2**14  # summed at a time: the sum of a hub takes no more memory than that
 
@@ -53,7 +53,7 @@ class HalfRange:
             weight: of the edges, ``[num_edges]`` or ``[num_edges, heads]``; None: the adjacency's.
             finish: what was done to the sums: of float32 sums and their destinations; None: nothing.
         """
-        if out.dtype not in HALF or (call > LOOK_FIRST and call % LOOK_EVERY):
+        if out.dtype not in HALF or not is_looked_at(call):
             return
         with torch.no_grad(), torch.autocast(out.device.type, enabled=False):
             self.checked += 1

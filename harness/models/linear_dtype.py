@@ -11,18 +11,23 @@ from torch_geometric.nn.dense import Linear
 from harness.models.first_call import FirstTrainingCall
 
 
+def linear_layers(model: nn.Module) -> dict[str, nn.Module]:
+    """The model's layers of torch's and PyG's `Linear`, by name."""
+    return {name: module for name, module in model.named_modules() if isinstance(module, nn.Linear | Linear)}
+
+
 class LinearDtypes:
     """Notes the dtype of each linear layer's output once.
 
     Args:
-        model: its layers of torch's and PyG's `Linear` are looked at.
+        model: its `linear_layers` are looked at.
     """
 
     def __init__(self, model: nn.Module) -> None:
         self._seen: set[str] = set()
-        layers = [m for m in model.modules() if isinstance(m, nn.Linear | Linear)]
+        layers = linear_layers(model)
         self._layers = len(layers)
-        for layer in layers:
+        for layer in layers.values():
             FirstTrainingCall(layer, partial(_note, self._seen))
 
     def __len__(self) -> int:

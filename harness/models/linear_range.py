@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn.dense import Linear
 
-from harness.models.half_range import LOOK_EVERY, LOOK_FIRST
+from harness.models.linear_dtype import linear_layers
+from harness.models.sparse_looks import is_looked_at
 
 
 class LinearRange:
@@ -19,13 +19,13 @@ class LinearRange:
     for the device until the counts are asked for.
 
     Args:
-        model: its layers of torch's and PyG's `Linear` are looked at.
+        model: its `linear_layers` are looked at.
+        half: what they compute in; None for float32. Where it is not float16 no layer is watched.
     """
 
-    def __init__(self, model: nn.Module) -> None:
-        self._watches = {
-            name: _Watch(layer) for name, layer in model.named_modules() if isinstance(layer, nn.Linear | Linear)
-        }
+    def __init__(self, model: nn.Module, half: torch.dtype | None) -> None:
+        watched = linear_layers(model) if half == torch.float16 else {}
+        self._watches = {name: _Watch(layer) for name, layer in watched.items()}
 
     def counters(self) -> dict[str, Any]:
         """`linear_checked`, outputs looked at, and `linear_overflows`, by layer those that left the range."""
@@ -48,7 +48,7 @@ class _Watch:
         if not layer.training or output.dtype != torch.float16:
             return
         self.calls += 1
-        if self.calls > LOOK_FIRST and self.calls % LOOK_EVERY:
+        if not is_looked_at(self.calls):
             return
         with torch.no_grad():
             self.checked += 1

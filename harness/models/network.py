@@ -97,7 +97,8 @@ class Network(nn.Module):
         self.jumping = Jumping(model.jumping, model.layers, model.hidden, num_classes) if jumps else None
         self._tensors = BlockTensors()
         self._recomputations = 0
-        self._linear, self._linear_range = LinearDtypes(self), LinearRange(self)
+        self._linear = LinearDtypes(self)
+        self._linear_range = LinearRange(self, Precision(options.precision, "cpu").half)
         self._retained = Retained(options.retain == "layer")
         parts = [(layer.norm, layer.shortcut) for layer in self.layers]
         self._parts = PartsCalled([norm for norm, _ in parts], [shortcut for _, shortcut in parts], self.jumping)

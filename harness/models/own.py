@@ -116,7 +116,8 @@ class OwnModel(nn.Module):
     def __init__(self, module: nn.Module, model: Model, num_classes: int, options: Options) -> None:
         super().__init__()
         self.module, self.model, self.num_classes, self.options = module, model, num_classes, options
-        self._dtype = Precision(options.precision, "cpu").message_dtype
+        precision = Precision(options.precision, "cpu")
+        self._dtype = precision.message_dtype
         self._tensors = BlockTensors()
         self._calls: Counter[str] = Counter()
         self._dtypes: dict[str, str] = {}
@@ -136,7 +137,7 @@ class OwnModel(nn.Module):
                 f"precision {options.precision}: {model.class_path} has no PyG convolution (MessagePassing), so the "
                 "dtype of its aggregation cannot be set"
             )
-        self._linear, self._linear_range = LinearDtypes(module), LinearRange(module)
+        self._linear, self._linear_range = LinearDtypes(module), LinearRange(module, precision.half)
         if options.precision.endswith("-linear") and not self._linear:
             raise Unsupported(f"precision {options.precision}: {model.class_path} has no linear layer")
         for name, layer in passing:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-FIRST = 16  # steps that are all looked at
-EVERY = 16  # and of those after them one in so many
+from harness.models.sparse_looks import is_looked_at
+
 CLIPPED = 2  # finite steps whose gradients are looked at after clipping too
 LEAST = 1e-20  # norms below it say nothing about clipping: float32 may round the gradients' squares to 0
 
@@ -19,7 +20,7 @@ class GradientNorms:
     """Norms of the steps' gradients, after unscaling and before clipping.
 
     Where gradients are clipped each step has its norm anyway. Elsewhere the norm would be a pass over all gradients for
-    the record's sake: there the first `FIRST` steps are looked at, and then every `EVERY` th.
+    the record's sake: there it is looked at by the rule of `harness.models.sparse_looks`.
 
     Args:
         clip: as in the options.
@@ -36,12 +37,13 @@ class GradientNorms:
         """Whether the next step's norm is wanted; asked once a step."""
         step = self._steps
         self._steps += 1
-        return self._clip is not None or step < FIRST or step % EVERY == 0
+        return self._clip is not None or is_looked_at(step)
 
-    def add(self, norm: torch.Tensor, gradients: list[torch.Tensor]) -> None:
-        """A norm, still on the device, and the gradients that the step was made with, clipped if they are to be."""
+    def add(self, norm: torch.Tensor, parameters: Iterable[torch.Tensor]) -> None:
+        """A norm, still on the device, and whose gradients the step was made with, clipped if they are to be."""
         self._waiting.append(norm)
         if self._clip is not None and len(self._clipped_to) + len(self._pairs) < CLIPPED:
+            gradients = [p.grad for p in parameters if p.grad is not None]
             self._pairs.append(torch.stack([norm, nn.utils.get_total_norm(gradients)]))
 
     def read(self) -> None:

@@ -268,7 +268,7 @@ class Trainer:
             wants_norm=self._norms.due(),
         )
         if norm is not None:
-            self._norms.add(norm, [p.grad for p in self.model.parameters() if p.grad is not None])
+            self._norms.add(norm, self.model.parameters())
         if isinstance(self.model, Network):
             self.model.release()
         self._sizes.add(self._gathered, full)

@@ -10,7 +10,8 @@ from harness.batches.batch import Block
 from harness.models.aggregation import Aggregation
 from harness.models.block import TorchBlock, to_torch
 from harness.models.build import build_model
-from harness.models.half_range import LOOK_FIRST, half_range_counters
+from harness.models.half_range import half_range_counters
+from harness.models.sparse_looks import LOOK_FIRST
 from harness.spec.options import Model, Options
 
 CPU = torch.device("cpu")

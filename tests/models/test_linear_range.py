@@ -6,15 +6,15 @@ import pytest
 import torch
 from torch import nn
 
-from harness.models.half_range import LOOK_EVERY, LOOK_FIRST
 from harness.models.linear_range import LinearRange
+from harness.models.sparse_looks import LOOK_EVERY, LOOK_FIRST
 
 
 def _run(values: float, dtype: torch.dtype, calls: int = 1, training: bool = True) -> dict:
     net = nn.Sequential(nn.Linear(4, 4, bias=False), nn.Linear(4, 4, bias=False)).train(training)
     for layer in net:
         nn.init.ones_(layer.weight)
-    watch = LinearRange(net)
+    watch = LinearRange(net, dtype)
     with torch.autocast("cpu", dtype=dtype):
         for _ in range(calls):
             net(torch.full((3, 4), values))
