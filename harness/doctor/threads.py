@@ -7,10 +7,10 @@ import os
 from harness.doctor.cgroup import Limits
 from harness.doctor.finding import Finding, note, ok
 from harness.plan.machine import usable_cpus
+from harness.plan.model import QUALITY_THREADS
 from harness.runs.environment import cpu_model
 from harness.runs.supervisor import THREAD_VARIABLES
 
-QUALITY_THREADS = 1
 # These decide how the threads of OpenMP lie and wait, and the harness leaves them as they are.
 PLACEMENT = ("OMP_THREAD_LIMIT", "OMP_PROC_BIND", "OMP_PLACES", "KMP_AFFINITY", "GOMP_CPU_AFFINITY")
 

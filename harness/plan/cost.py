@@ -32,8 +32,7 @@ def epoch_seconds(settings: Settings, sizes: Sizes, layers: list[LayerShape]) ->
 
 
 def _message_width(settings: Settings, layer: LayerShape) -> int:
-    """gcn, gat and mpnn transform before they propagate, sage and gin after."""
-    return layer.width_out if settings.model.conv in ("gcn", "gat", "mpnn") else layer.width_in
+    return layer.width_out if settings.model.projects_first else layer.width_in
 
 
 @dataclass(frozen=True)

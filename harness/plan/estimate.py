@@ -9,7 +9,7 @@ from harness.plan.capabilities import lacks_a_cache, lacks_edge_attributes
 from harness.plan.cost import epoch_seconds
 from harness.plan.memory_parts import memory_parts
 from harness.plan.model import Cell, Estimate, Plan, VariantPlan
-from harness.plan.sizes import Sizes, prepared_edge_features, prepared_sizes, prepared_warnings
+from harness.plan.sizes import Sizes, prepared_meta, prepared_sizes, sizes_or_none
 from harness.spec.option_paths import Settings
 
 OVER = 1.5  # a peak of more than so many times the estimate is flagged
@@ -31,22 +31,21 @@ def refined(plan: Plan, cache_dir: Path, device: str) -> Plan:
     The plan's files keep what the spec alone tells: they must not change when a graph has been prepared, or all
     jobs would run again.
     """
-    sizes = prepared_sizes(cache_dir, plan.dataset.dataset_id)
+    meta = prepared_meta(cache_dir, plan.dataset.dataset_id)
+    sizes = sizes_or_none(meta)
     if sizes is None:
         return plan
     cells = {n: _estimated(c, sizes, device) for n, c in plan.cells.items()}
-    identity = cache_dir, plan.dataset.dataset_id
-    edge_features = prepared_edge_features(*identity)
     unfit = [
         f"{name} will end unsupported: {reason}"
         for name, cell in cells.items()
         for reason in (
-            lacks_edge_attributes(cell.model, edge_features),
+            lacks_edge_attributes(cell.model, meta.get("edge_features")),
             lacks_a_cache(cell.options, sizes.nodes, sizes.features),
         )
         if reason is not None
     ]
-    return plan.model_copy(update={"cells": cells, "warnings": [*prepared_warnings(*identity), *plan.warnings, *unfit]})
+    return plan.model_copy(update={"cells": cells, "warnings": [*meta.get("warnings", []), *plan.warnings, *unfit]})
 
 
 def refined_job(job: VariantPlan, cache_dir: Path, device: str) -> VariantPlan:

@@ -15,7 +15,7 @@ from harness.plan.designs import DesignError, Layout, Planned, lay_out
 from harness.plan.estimate import estimate
 from harness.plan.ids import canonical, cell_id, dataset_id, dataset_section
 from harness.plan.machine import Machine, usable_cpus
-from harness.plan.model import BASELINE, Cell, Comparison, DatasetPlan, Plan, Skipped
+from harness.plan.model import BASELINE, QUALITY_THREADS, Cell, Comparison, DatasetPlan, Plan, Skipped
 from harness.plan.no_effect import without_effect
 from harness.plan.sizes import Sizes, known_edge_features, known_sizes
 from harness.plan.version import BUILDER_VERSION, versions_of
@@ -119,7 +119,7 @@ def make_plan(spec: Spec, spec_path: Path, capabilities: Machine, cores: int | N
         timing=spec.timing,
         limits=spec.limits,
         device=spec.device,
-        quality_threads=1,
+        quality_threads=QUALITY_THREADS,
         timing_threads=spec.timing.threads or cores or len(usable_cpus()),
         versions=versions_of(capabilities),
         runs_min=distinct * spec.seeds.looks[0],

@@ -32,7 +32,7 @@ def memory_parts(settings: Settings, sizes: Sizes, layers: list[LayerShape], dev
     full = options.batching == "full"
     ahead = max(options.loader.depth, options.loader.threads)
     parts = {
-        "features": table if full or _held_in_memory(options, device) else 0,
+        "features": table if _held_in_memory(options, device) else 0,
         "cache": 0 if full else min(table, _cache_bytes(options, table)),
         "loader": ahead * rows if options.loader.threads and not full else 0,
         "graph": PROCESS + sizes.nodes * A_NODE if device == "cpu" else 0,
@@ -56,7 +56,7 @@ def _kernel_bytes(options: Options, device: str) -> int:
 
 def _edge_bytes(settings: Settings, layers: list[LayerShape], edge_features: int) -> float:
     """Index arrays of a batch's blocks, in each form that the model reads."""
-    options, looped = settings.options, settings.model.conv in ("gcn", "gat")
+    options, looped = settings.options, settings.model.adds_self_loops
     shared = options.batching != "neighbor"
     total = 0.0
     for layer in layers[:1] if shared else layers:
@@ -75,9 +75,9 @@ def _edge_bytes(settings: Settings, layers: list[LayerShape], edge_features: int
 
 
 def _held_in_memory(options: Options, device: str) -> bool:
-    """Whether all rows lie in the memory that is counted: the device's."""
+    """Whether all rows lie in the memory that is counted, the device's: by their home, or since a full graph's do."""
     home = options.features.home
-    return options.batching != "full" and (home == "device" or (home == "host" and device == "cpu"))
+    return options.batching == "full" or home == "device" or (home == "host" and device == "cpu")
 
 
 def _cache_bytes(options: Options, table: float) -> float:

@@ -12,6 +12,7 @@ from harness.spec.schema import Gate, Limits, Seeds, Timing
 
 BASELINE = "baseline"
 CONTROL = "control"
+QUALITY_THREADS = 1  # of a training for accuracy: many of them share the machine
 
 
 class Estimate(Frozen):

@@ -124,7 +124,11 @@ def _source_sizes(dataset: Dataset) -> Sizes | None:
 
 def prepared_sizes(cache_dir: Path, dataset_id: str) -> Sizes | None:
     """Sizes of a graph that is prepared already; None where it is not."""
-    meta = _meta(cache_dir, dataset_id)
+    return sizes_or_none(prepared_meta(cache_dir, dataset_id))
+
+
+def sizes_or_none(meta: Mapping[str, Any]) -> Sizes | None:
+    """As `sizes_of`; None where one is missing."""
     try:
         return sizes_of(meta)
     except KeyError:
@@ -173,17 +177,7 @@ def _in_npz(name: str, spec_dir: Path) -> bool | None:
         return None
 
 
-def prepared_warnings(cache_dir: Path, dataset_id: str) -> list[str]:
-    """What preparation found that a person should know of the data; nothing where the graph is not prepared."""
-    return list(_meta(cache_dir, dataset_id).get("warnings", []))
-
-
-def prepared_edge_features(cache_dir: Path, dataset_id: str) -> int | None:
-    """Attributes of an edge of a graph that is prepared already; None where it is not."""
-    return _meta(cache_dir, dataset_id).get("edge_features")
-
-
-def _meta(cache_dir: Path, dataset_id: str) -> dict[str, Any]:
+def prepared_meta(cache_dir: Path, dataset_id: str) -> dict[str, Any]:
     """`graph.json` of a prepared graph; empty where there is none to be read."""
     try:
         meta = json.loads((Path(cache_dir) / "graphs" / dataset_id / "graph.json").read_bytes())

@@ -231,7 +231,7 @@ class StepMemory:
         shape, value = layer.shape, self._bytes.value
         if layer.output is not None:
             self._pass(gradient[1])  # each of dropout, ReLU and normalisation makes a new one
-        if self._model.conv in ("gcn", "gat", "mpnn"):
+        if self._model.projects_first:
             width = shape.width_out * (self._model.heads if self._model.conv == "gat" and self._last(layer) else 1)
             copies = 3 if self._model.conv == "gat" else 2
             self._spread(shape, width, copies)
@@ -277,11 +277,11 @@ class StepMemory:
 
     def _edges(self, shape: LayerShape) -> float:
         """With the self-loops that gcn and gat add."""
-        return shape.edges + (shape.targets if self._model.conv in ("gcn", "gat") else 0.0)
+        return shape.edges + (shape.targets if self._model.adds_self_loops else 0.0)
 
     def _slots(self, shape: LayerShape) -> float:
         """Of padded rows."""
-        return shape.targets * (shape.max_degree + (1 if self._model.conv in ("gcn", "gat") else 0))
+        return shape.targets * (shape.max_degree + self._model.adds_self_loops)
 
     def _input(self, layer: _Layer) -> float:
         """Bytes of a value of the layer's input: features are float32."""
@@ -289,7 +289,7 @@ class StepMemory:
 
     def _sent(self, layer: _Layer) -> float:
         """Bytes of a value of what is sent along edges."""
-        if self._model.conv in ("gcn", "gat"):
+        if self._model.projects_first:
             return self._bytes.value
         return FLOAT if layer.index == 0 else self._bytes.value
 

@@ -15,7 +15,7 @@ How, on Linux
     epoch has touched nearly all. A thread that samples RssAnon would see the same but take the interpreter's lock
     within the timed epochs, and miss short peaks. The kernel keeps the mark at no cost.
 
-At the end of each window what is held then is noted too (one read of ``/proc/self/statm``; CUDA: allocated bytes),
+At the end of each window what is held then is noted too (anonymous memory; CUDA: allocated bytes),
 so that memory which grows from epoch to epoch is seen (`harness.runs.growth`).
 
 Elsewhere (macOS)
@@ -38,7 +38,6 @@ from harness.runs.growth import grows, growth
 from harness.runs.process import sizes
 
 _CLEAR_REFS = Path("/proc/self/clear_refs")
-_STATM = Path("/proc/self/statm")
 
 
 class PeakMemory:
@@ -100,8 +99,7 @@ class PeakMemory:
         """Bytes held now: anonymous memory, or what CUDA's allocator gave out."""
         if self._device.type == "cuda":
             return torch.cuda.memory_allocated(self._device)
-        _, resident, shared, *_ = _STATM.read_text().split()  # pages; shared ones are those of files
-        return (int(resident) - int(shared)) * resource.getpagesize()
+        return self._resident()
 
     def _resident(self) -> int:
         return sizes()["RssAnon"] if self.method == "vmhwm-anonymous" else _ru_maxrss()

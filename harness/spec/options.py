@@ -188,6 +188,16 @@ class Model(Frozen):
         """Whether its messages are made of the attributes of edges too."""
         return self.conv == "mpnn"
 
+    @property
+    def adds_self_loops(self) -> bool:
+        """Whether each node is among its own neighbours, once."""
+        return self.conv in ("gcn", "gat")
+
+    @property
+    def projects_first(self) -> bool:
+        """Whether rows are transformed before they are sent along the edges; sage and gin do it after."""
+        return self.conv in ("gcn", "gat", "mpnn")
+
 
 class Training(Frozen):
     """The optimiser's side."""
