@@ -132,20 +132,30 @@ def check_chunk(raw: RawGraph, first: int, rows: np.ndarray, missing_allowed: bo
     Raises:
         InputError: NaN, infinite or beyond float32; the message has the row and column.
     """
-    if rows.shape[1] and not np.isfinite(rows.sum(dtype=np.float64)):
-        bad = np.argwhere(np.isinf(rows) if missing_allowed else ~np.isfinite(rows))
-        if len(bad):
-            row, column = bad[0]
-            value = rows[row, column]
-            remedy = (
-                "missing values can be filled by their column's mean: transform: {missing: mean}"
-                if np.isnan(value)
-                else "clip large ones, and write NaN for what is missing"
-            )
-            raise raw.fault(
-                "features",
-                f"feature {column} of node {first + row} is {value}; features must be finite in float32: {remedy}",
-            )
+    found = first_not_finite(rows, missing_allowed)
+    if found is not None:
+        row, column = found
+        value = rows[row, column]
+        remedy = (
+            "missing values can be filled by their column's mean: transform: {missing: mean}"
+            if np.isnan(value)
+            else "clip large ones, and write NaN for what is missing"
+        )
+        raise raw.fault(
+            "features",
+            f"feature {column} of node {first + row} is {value}; features must be finite in float32: {remedy}",
+        )
+
+
+def first_not_finite(rows: np.ndarray, nan_allowed: bool = False) -> tuple[int, int] | None:
+    """Row and column of the first value that is infinite or, unless that is allowed, NaN; None where there is none.
+
+    The sum alone tells of a chunk without any, in one pass.
+    """
+    if np.isfinite(rows.sum(dtype=np.float64)):
+        return None
+    bad = np.argwhere(np.isinf(rows) if nan_allowed else ~np.isfinite(rows))
+    return (int(bad[0][0]), int(bad[0][1])) if len(bad) else None
 
 
 def check_size(raw: RawGraph, columns_are_added: bool) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.graphs.checks import first_not_finite
 from harness.graphs.features import row_slices, write_npy_header
 from harness.graphs.raw import RawGraph
 
@@ -34,12 +35,11 @@ def write_edge_attr(folder: Path, raw: RawGraph, edge: np.ndarray) -> None:
 
 
 def _check(raw: RawGraph, edge: np.ndarray, rows: np.ndarray) -> None:
-    if not np.isfinite(rows.sum(dtype=np.float64)):
-        bad = np.argwhere(~np.isfinite(rows))
-        if len(bad):
-            at, column = bad[0]
-            raise raw.fault(
-                "edge attributes",
-                f"attribute {column} of edge {edge[at]} is {rows[at, column]}; attributes of edges must be finite in "
-                "float32: replace missing values and clip large ones",
-            )
+    found = first_not_finite(rows)
+    if found is not None:
+        at, column = found
+        raise raw.fault(
+            "edge attributes",
+            f"attribute {column} of edge {edge[at]} is {rows[at, column]}; attributes of edges must be finite in "
+            "float32: replace missing values and clip large ones",
+        )

@@ -15,7 +15,7 @@ from harness.models.adjacency import Adjacency
 from harness.models.block import TorchBlock
 from harness.models.dense import dense_attend, dense_reduce, dense_softmax, dense_sum
 from harness.models.errors import Unsupported
-from harness.models.half_range import HALF, Finish, HalfRange
+from harness.models.half_range import HALF, Finish, HalfRange, Summed
 from harness.models.segment import gather, gathered_sum, segment_softmax, segment_sum
 from harness.models.spmm import multiply, spmm_sum
 
@@ -49,7 +49,7 @@ class Aggregation:
         Returns:
             ``[num_dst, F]``, in the dtype of the messages; 0 for a destination without an edge.
         """
-        return self._observed(self._sum(x, adjacency), adjacency, x, adjacency.indices)
+        return self._observed(self._sum(x, adjacency), adjacency, Summed(x, adjacency.indices))
 
     def mean(self, x: Tensor, block: TorchBlock) -> Tensor:
         """Mean of each destination's sources, ``[num_dst, F]``; 0 without an edge.
@@ -57,7 +57,8 @@ class Aggregation:
         Neighbours are counted in float32 whatever the dtype of the messages: float16 counts no further than 2,048.
         """
         mean = self._sum(x, block.plain).div_(block.count)  # no backward pass wants the sums as they were
-        return self._observed(mean, block.plain, x, block.plain.indices, finish=_divided_by(block.count))
+        summed = Summed(x, block.plain.indices, finish=_divided_by(block.count))
+        return self._observed(mean, block.plain, summed)
 
     def reduce_mean(self, messages: Tensor, block: TorchBlock) -> Tensor:
         """Mean of messages that were made edge by edge, as a message-passing network's are.
@@ -76,14 +77,15 @@ class Aggregation:
             raise Unsupported("a product with a sparse matrix makes no messages; use scatter, segment or dense")
         with self._run(messages) as cast:
             total = _REDUCES[self.implementation](_weighted(cast, block.plain), block.plain)
-        return self._observed(total.div_(block.count), block.plain, messages, None, finish=_divided_by(block.count))
+        summed = Summed(messages, None, finish=_divided_by(block.count))
+        return self._observed(total.div_(block.count), block.plain, summed)
 
     def scaled_sum(self, x: Tensor, block: TorchBlock) -> Tensor:
         """Sum over the whole neighbourhood, estimated from the edges held: the sum times in-degree over edges held."""
         total = self._sum(x, block.plain)
         scaled = total if block.scale is None else (total * block.scale).to(total.dtype)
         finish = None if block.scale is None else _times(block.scale)
-        return self._observed(scaled, block.plain, x, block.plain.indices, finish=finish)
+        return self._observed(scaled, block.plain, Summed(x, block.plain.indices, finish=finish))
 
     def softmax(self, scores: Tensor, adjacency: Adjacency) -> Tensor:
         """Softmax of the scores of each destination's edges, at least in float32, ``[num_edges, heads]``."""
@@ -106,7 +108,7 @@ class Aggregation:
         """
         with self._run(x) as sources:
             sums = _ATTENDS[self.implementation](sources, attention.to(sources.dtype), adjacency)
-        return self._observed(sums, adjacency, x, adjacency.indices, weight=attention)
+        return self._observed(sums, adjacency, Summed(x, adjacency.indices, attention))
 
     def _sum(self, x: Tensor, adjacency: Adjacency) -> Tensor:
         with self._run(x) as messages:
@@ -128,21 +130,13 @@ class Aggregation:
                     f"in torch {torch.__version__}: {error}"
                 ) from error
 
-    def _observed(
-        self,
-        out: Tensor,
-        adjacency: Adjacency,
-        rows: Tensor,
-        index: Tensor | None,
-        weight: Tensor | None = None,
-        finish: Finish | None = None,
-    ) -> Tensor:
+    def _observed(self, out: Tensor, adjacency: Adjacency, summed: Summed) -> Tensor:
         self.calls[adjacency.summed_by] += 1
         if adjacency.is_padded:
             self.padded_calls += 1
             self.padded_edges += adjacency.num_edges
             self.padded_slots += adjacency.num_dst * adjacency.max_degree
-        self.range.look(self.calls.total(), out, adjacency, rows, index, weight, finish)
+        self.range.look(self.calls.total(), out, adjacency, summed)
         return out
 
 

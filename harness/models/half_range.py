@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,6 +16,21 @@ Finish = Callable[[Tensor, Tensor], Tensor]
 HALF = (torch.float16, torch.bfloat16)
 ROWS, COLUMNS = 256, 64  # of an output that are compared with float32, at most
 EDGES = 2**14  # summed at a time: the sum of a hub takes no more memory than that
+
+
+class Summed(NamedTuple):
+    """What an output is the sum of, and what was done to the sum.
+
+    Attributes:
+        rows: what was summed, before it was cast to half: row ``index[e]`` is edge e's, or row e for None.
+        weight: of the edges, ``[num_edges]`` or ``[num_edges, heads]``; None: the adjacency's.
+        finish: what was done to the sums: of float32 sums and their destinations; None: nothing.
+    """
+
+    rows: Tensor
+    index: Tensor | None
+    weight: Tensor | None = None
+    finish: Finish | None = None
 
 
 class HalfRange:
@@ -34,24 +49,13 @@ class HalfRange:
         self.checked = self.values = 0
         self._counts: dict[str, Tensor] = {}  # on the device
 
-    def look(
-        self,
-        call: int,
-        out: Tensor,
-        adjacency: Adjacency,
-        rows: Tensor,
-        index: Tensor | None,
-        weight: Tensor | None = None,
-        finish: Finish | None = None,
-    ) -> None:
+    def look(self, call: int, out: Tensor, adjacency: Adjacency, summed: Summed) -> None:
         """See one output.
 
         Args:
             call: number of the layer's call, from 1.
             out: ``[num_dst, ...]``.
-            rows: what was summed, before it was cast to half: row ``index[e]`` is edge e's, or row e for None.
-            weight: of the edges, ``[num_edges]`` or ``[num_edges, heads]``; None: the adjacency's.
-            finish: what was done to the sums: of float32 sums and their destinations; None: nothing.
+            summed: over the adjacency's edges.
         """
         if out.dtype not in HALF or not is_looked_at(call):
             return
@@ -63,6 +67,7 @@ class HalfRange:
                 return
             columns = torch.arange(0, width, -(-width // COLUMNS), device=out.device)
             looked, edges, place = _sample(adjacency)
+            rows, index, weight, finish = summed
             weight = adjacency.weight(torch.float32) if weight is None else weight
             exact = torch.zeros(len(looked), len(columns), device=out.device)
             sampled = rows.flatten(1)[:, columns]

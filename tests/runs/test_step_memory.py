@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -84,22 +83,18 @@ def _threads_as_they_were() -> Iterator[None]:
     ],
     ids=lambda patch: " ".join(map(str, patch.values())) or "plain",
 )
-def test_the_most_that_a_step_holds_and_its_weights(graph: Graph, conv: str, patch: dict[str, Any]) -> None:
+def test_the_most_that_a_step_holds_and_its_weights(
+    graph: Graph, conv: str, patch: dict[str, Any], request_of: Callable[..., RunRequest]
+) -> None:
     if conv in ("gat", "mpnn") and patch.get("aggregation") == "spmm":
         pytest.skip(f"{conv} has no spmm")
     settings = settings_of(patched(tree_of(BASE), {"model.conv": conv, **patch}))
-    request = RunRequest(
-        run_id="r",
-        cell_id="c",
+    request = request_of(
         purpose="timing",
-        seed=0,
         model=settings.model,
         training=settings.training,
         options=settings.options,
         graph_path=str(graph.path),
-        spec_dir=str(Path()),
-        device="cpu",
-        threads=1,
     )
     run = assemble(request, graph, torch.device("cpu"))
     trainer = run.trainer
