@@ -25,7 +25,7 @@ class Grid:
         spec: path of a spec that lives elsewhere (`--config spec=…`, of which Snakemake makes a number if it looks
             like one), or None.
         results: folder of all results.
-        specs: folder in which `results/<name>/…` looks for `<name>.yaml`.
+        specs: folder in which `results/<name>/…` looks for `<name>.yaml`, and then for `claims/grids/<name>.yaml`.
     """
 
     def __init__(self, spec: str | float | None, *, results: str, specs: str) -> None:
@@ -82,11 +82,16 @@ class Grid:
             plan = self._plan_file(self._elsewhere)
             if plan.spec == name:
                 return plan
-        path = self._specs / f"{name}.yaml"
+        path = self._spec_file(name)
         plan = self._plan_file(path)
         if plan.spec != name:
             _stop([Problem(str(path), f"the spec's name is {plan.spec!r}; rename the file or the spec", path="name")])
         return plan
+
+    def _spec_file(self, name: str) -> Path:
+        """The file of a name: a spec of its own, else one of the grids that test the claims."""
+        path, grid = self._specs / f"{name}.yaml", self._specs / "claims" / "grids" / f"{name}.yaml"
+        return grid if grid.is_file() and not path.exists() else path
 
     def _plan_file(self, path: Path) -> Plan:
         try:

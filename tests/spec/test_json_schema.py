@@ -19,7 +19,9 @@ def test_the_committed_schema_is_up_to_date() -> None:
     assert committed == schema_text(), "run `harness schema > specs/schema.json`"
 
 
-@pytest.mark.parametrize("path", sorted(SPECS.glob("*.yaml")), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", sorted([*SPECS.glob("*.yaml"), *(SPECS / "claims" / "grids").glob("*.yaml")]), ids=lambda p: p.stem
+)
 def test_shipped_specs_satisfy_it(path: Path) -> None:
     jsonschema.Draft202012Validator(spec_schema()).validate(read_tree(path).plain())
 

@@ -133,7 +133,8 @@ def test_a_position_points_at_the_value(tmp_path: Path) -> None:
     assert read_tree(path).find_key(("dataset", "name")) == (3, 34 - len("name: "))
 
 
-SPECS = sorted((Path(__file__).resolve().parents[2] / "specs").glob("*.yaml"))
+FOLDER = Path(__file__).resolve().parents[2] / "specs"
+SPECS = sorted([*FOLDER.glob("*.yaml"), *(FOLDER / "claims" / "grids").glob("*.yaml")])
 
 
 @pytest.mark.parametrize(
