@@ -57,6 +57,28 @@ class Stages(Frozen):
     update_s: float
 
 
+class StageProfile(Frozen):
+    """Where one epoch of a timing process went, and which batches that epoch had.
+
+    Two processes with one seed that number the epoch alike and draw alike have the same `batches_crc32`.
+    """
+
+    epoch: int = Field(description="Its number: with the run's seed it decides the batches.")
+    batches: int
+    nodes: int = Field(description="Sum over its batches, as `edges`.")
+    edges: int
+    batches_crc32: int = Field(description="CRC-32 of the nodes of its batches, in their order.")
+    wait_s: float | None = Field(
+        None, description="Seconds that the model waited for the loader, which are its `sample_s`; None without one."
+    )
+    stages: Stages
+
+    @property
+    def seconds(self) -> float:
+        """Of the epoch, with the device waited for at each change of stage."""
+        return self.stages.sample_s + self.stages.fetch_s + self.stages.compute_s + self.stages.update_s
+
+
 class Memory(Frozen):
     """Peak memory of the run, over the base after imports (`rss`) or from the allocator (`cuda`)."""
 
@@ -90,6 +112,7 @@ class Record(Frozen):
     message: str = ""
     metrics: Metrics | None = None
     stages: Stages | None = None
+    profile: StageProfile | None = Field(None, description="Timing: of the epoch that `stages` are of.")
     epoch_s: list[float] = Field(
         [],
         description="Seconds of each training epoch, evaluation excluded. Quality: every epoch, the first included. "

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from harness.records.record import Stages, Status
+from harness.records.record import StageProfile, Stages, Status
 from harness.spec.options import Frozen
 
 
@@ -74,6 +74,7 @@ class TimedProcess(Frozen):
     status: Status
     epoch_s: list[float] = Field([], description="Steady-state epochs, seconds each.")
     peak_bytes: int | None = None
+    profile: StageProfile | None = Field(None, description="Of one more epoch, with a clock at each stage.")
     message: str = ""
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from harness.records.record import Memory, Metrics, Stages
+from harness.records.record import Memory, Metrics, StageProfile, Stages
 from harness.spec.options import Frozen, Model, Options, Training
 
 
@@ -33,6 +33,7 @@ class Outcome(Frozen):
 
     metrics: Metrics | None = Field(None, description="None for timing.")
     stages: Stages | None = None
+    profile: StageProfile | None = None
     epoch_s: list[float] = []
     memory: Memory | None = None
     counters: dict[str, Any] = {}

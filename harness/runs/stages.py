@@ -7,6 +7,7 @@ from typing import Literal
 
 import torch
 
+from harness.batches.batch import Batch
 from harness.records.record import Stages
 
 Stage = Literal["sample", "fetch", "compute", "update"]
@@ -42,6 +43,9 @@ class StageClock:
         now = self._close()
         self._stage, self._since = stage, now
 
+    def see(self, batch: Batch) -> None:
+        """What the next seconds are of; for clocks that look at it."""
+
     def pause(self) -> None:
         """The present stage ends and none begins."""
         self._close()
@@ -70,6 +74,9 @@ class NoClock:
 
     def enter(self, stage: Stage) -> None:
         """Do nothing, at no cost and without waiting for the device."""
+
+    def see(self, batch: Batch) -> None:
+        """Do nothing."""
 
     def pause(self) -> None:
         """Do nothing."""

@@ -9,9 +9,10 @@ from time import perf_counter
 
 import torch
 
-from harness.records.record import Stages
+from harness.records.record import StageProfile
 from harness.runs.memory import PeakMemory
-from harness.runs.stages import NoClock, StageClock, synchronise
+from harness.runs.profile import ProfileClock
+from harness.runs.stages import NoClock, synchronise
 from harness.runs.train import Trainer
 
 
@@ -21,12 +22,12 @@ class Timed:
 
     Attributes:
         epoch_s: seconds of each timed epoch, sampling and fetching included, evaluation never.
-        stages: of one more epoch, in which the device is waited for at each change of stage. Where a loader prepares
+        profile: of one more epoch, in which the device is waited for at each change of stage. Where a loader prepares
             batches in the background, `sample` is the wait for the next one.
     """
 
     epoch_s: list[float]
-    stages: Stages
+    profile: StageProfile
 
 
 def time_epochs(
@@ -57,9 +58,15 @@ def time_epochs(
     gc.collect()  # what preparation left is not to be collected within a timed epoch
     report("time")
     epoch_s = [_time_epoch(trainer, warmup_epochs + i, device, memory) for i in range(1, timed_epochs + 1)]
-    clock = StageClock(device)
-    trainer.epoch(warmup_epochs + timed_epochs + 1, clock).mean()
-    return Timed(epoch_s, clock.per_epoch(1))
+    return Timed(epoch_s, _profile(trainer, warmup_epochs + timed_epochs + 1, device))
+
+
+def _profile(trainer: Trainer, epoch: int, device: torch.device) -> StageProfile:
+    """Of an epoch whose number is the same in every process of a block, since its batches have to be."""
+    clock, before = ProfileClock(device), trainer.waited_s
+    trainer.epoch(epoch, clock).mean()
+    after = trainer.waited_s
+    return clock.profile(epoch, None if before is None or after is None else after - before)
 
 
 def _time_epoch(trainer: Trainer, epoch: int, device: torch.device, memory: PeakMemory) -> float:

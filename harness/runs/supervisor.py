@@ -348,6 +348,7 @@ def _make(
         message=ending.message,
         metrics=outcome.metrics,
         stages=outcome.stages,
+        profile=outcome.profile,
         epoch_s=outcome.epoch_s,
         memory=outcome.memory,
         counters=outcome.counters,

@@ -286,6 +286,7 @@ def _timed(arm: Arm, record: Record) -> TimedProcess:
         status=record.status,
         epoch_s=record.epoch_s,
         peak_bytes=None if record.memory is None else record.memory.peak_bytes,
+        profile=record.profile,
         message=record.message,
     )
 

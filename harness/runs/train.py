@@ -144,6 +144,7 @@ class Trainer:
         clock.enter("sample")
         with closing(self._fed(epoch)) as batches:
             for batch, prepared in batches:
+                clock.see(batch)
                 self.totals.targets += len(batch.targets)
                 if len(batch.targets):
                     found.losses.append(self._backward(batch, prepared, clock))
@@ -172,6 +173,11 @@ class Trainer:
                 if len(batch.targets):
                     return FirstFed(batch, *self._arrived(batch, prepared))
         raise ValueError("no batch holds a training node")
+
+    @property
+    def waited_s(self) -> float | None:
+        """Seconds so far in which the model waited for the loader's next batch; None without background threads."""
+        return self._waited_s if self._loader.threads else None
 
     def counters(self) -> dict[str, Any]:
         """Totals as JSON values, and those of `StepSizes` and `GradientNorms`."""

@@ -213,8 +213,30 @@ def test_timing_gives_epochs_stages_and_peak_but_no_metrics(graphs):
     assert outcome.metrics is None
     assert len(outcome.epoch_s) == 4
     assert outcome.counters["epochs"] == 1 + 4 + 1
-    total = sum(outcome.stages.model_dump().values())
-    assert 0 < total < 10 * max(outcome.epoch_s)
+    assert outcome.profile.stages == outcome.stages
+    assert 0 < outcome.profile.seconds < 10 * max(outcome.epoch_s)
+    assert (outcome.profile.epoch, outcome.profile.wait_s) == (1 + 4 + 1, None)
+
+
+def test_stages_of_a_variant_are_of_its_references_batches(graphs):
+    """Whatever changes neither draws nor order; what samples otherwise has other batches, and says so."""
+
+    def profile(seed=0, **options):
+        timing = {"purpose": "timing", "warmup_epochs": 1, "timed_epochs": 2}
+        return _run(graphs["four"], options, seed=seed, **timing).profile
+
+    reference = profile()
+    for same in ({"loader": {"threads": 2}}, {"features": {"cache_ratio": 0.3}}, {"aggregation": "spmm"}):
+        found = profile(**same)
+        assert (found.batches_crc32, found.nodes, found.edges) == (
+            reference.batches_crc32,
+            reference.nodes,
+            reference.edges,
+        )
+        assert (found.wait_s is None) == ("loader" not in same)
+    assert profile(loader={"threads": 2}).wait_s > 0
+    assert profile(seed=1).batches_crc32 != reference.batches_crc32
+    assert profile(sampling={"fanout": [1, 1]}).batches_crc32 != reference.batches_crc32
 
 
 @pytest.mark.parametrize("policy", ["degree", "presample", "optimal"])
