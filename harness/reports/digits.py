@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from harness.verdicts.wording import ratio_text
+from harness.verdicts.wording import seconds_text as seconds_text
 
 MINUS = "\u2212"
 MOST_DECIMALS = 4
@@ -101,19 +102,6 @@ def bytes_text(count: float | None) -> str:
             scaled = count / size
             return f"{scaled:.{0 if abs(scaled) >= 99.95 else 1}f} {unit}"
     return f"{count:.0f} B"
-
-
-def seconds_text(seconds: float | None) -> str:
-    """A duration in the unit a person would say."""
-    if seconds is None:
-        return "–"
-    if seconds < 0.9995:
-        return f"{1000 * seconds:.3g} ms"
-    if seconds < 119.5:
-        return f"{seconds:.3g} s"
-    if seconds < 7170:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
 
 
 def shortened(text: str, width: int, head: int | None = None) -> str:

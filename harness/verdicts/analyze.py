@@ -12,6 +12,7 @@ from harness.records.results import SeedRun, TimingResult, VariantResult
 from harness.verdicts.comparable import arms_difference, quality_difference, timing_difference
 from harness.verdicts.control import control_memory, summarise_control
 from harness.verdicts.costs import costs_of, epoch_seconds, measured_over_estimated, peak_bytes
+from harness.verdicts.diagnosis import diagnose
 from harness.verdicts.memory import judge_memory
 from harness.verdicts.model import (
     ComparisonVerdict,
@@ -68,6 +69,7 @@ def analyze(plan: Plan, variants: Mapping[str, VariantResult], timings: Mapping[
         references=[r for r in references if r is not None],
         control=control,
         comparisons=comparisons,
+        diagnosis=diagnose(plan, timings, comparisons, _device({}, timings)),
         recommended=list(recommended.names),
         recommended_patch=recommended.patch,
         recommended_note=recommended.note,

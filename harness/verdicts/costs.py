@@ -11,16 +11,8 @@ from harness.plan.estimate import OVER
 from harness.records.record import Stages
 from harness.records.results import TimingResult
 from harness.verdicts.model import Costs
+from harness.verdicts.targets import share, targeted_stages
 
-# Stages that an option can shorten. What is not here changes the whole step (batching, partition, model, training)
-# or is not for speed (checkpointing), and then no ceiling follows from the baseline's shares.
-_TARGETS: dict[str, tuple[str, ...]] = {
-    "sampling": ("sample", "fetch", "compute"),  # fewer neighbours: fewer rows to fetch and to aggregate
-    "features": ("fetch",),
-    "loader": ("sample", "fetch"),  # done while the model computes
-    "precision": ("compute", "update"),
-    "aggregation": ("compute",),
-}
 _LEAST = 0.5  # of the estimated memory: below, the estimate kept somebody from a run that fits
 _HIGHEST_CEILING = 10.0  # beyond it the bound tells nothing that anyone would come near
 
@@ -48,17 +40,6 @@ def costs_of(timing: TimingResult | None, patch: Mapping[str, Any], faster: bool
     )
 
 
-def targeted_stages(patch: Mapping[str, Any]) -> tuple[str, ...]:
-    """Stages that a patch can shorten, in their order; none where an option changes the whole step."""
-    found: set[str] = set()
-    for path in patch:
-        stages = _TARGETS.get(path.split(".", 1)[0])
-        if stages is None:
-            return ()
-        found.update(stages)
-    return tuple(s for s in ("sample", "fetch", "compute", "update") if s in found)
-
-
 def amdahl_ceiling(stages: Stages | None, targets: Iterable[str]) -> float | None:
     """The speed-up if the targeted stages took no time: 1 / (1 − their share) (Amdahl 1967).
 
@@ -69,10 +50,14 @@ def amdahl_ceiling(stages: Stages | None, targets: Iterable[str]) -> float | Non
     targets = tuple(targets)
     if stages is None or not targets or "compute" in targets:
         return None
-    seconds = {name: float(getattr(stages, f"{name}_s")) for name in ("sample", "fetch", "compute", "update")}
-    total = math.fsum(seconds.values())
-    left = math.fsum(s for name, s in seconds.items() if name not in targets)
-    return total / left if left > 0.0 and total / left <= _HIGHEST_CEILING else None
+    found = bound(share(stages, targets))
+    return found if found is not None and found <= _HIGHEST_CEILING else None
+
+
+def bound(targeted: float) -> float | None:
+    """1 / (1 − the share that takes no time); None where nothing would be left (to rounding)."""
+    left = 1.0 - targeted
+    return 1.0 / left if left > 1e-9 else None
 
 
 def payoff_epochs(extra_s: float, reference_epoch_s: float | None, variant_epoch_s: float | None) -> float | None:

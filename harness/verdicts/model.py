@@ -10,6 +10,7 @@ from harness.records.record import Stages, Status
 from harness.records.results import Parity
 from harness.spec.options import Frozen
 from harness.spec.schema import Gate, Timing
+from harness.verdicts.diagnosis_model import Diagnosis
 
 Verdict = Literal["skipped", "dnf", "enables", "reject", "no-gain", "inconclusive", "accept"]
 GainState = Literal["gain", "no-gain", "loss", "unknown"]
@@ -184,6 +185,7 @@ class Verdicts(Frozen):
     references: list[ReferenceSummary] = []
     control: Control
     comparisons: list[ComparisonVerdict]
+    diagnosis: Diagnosis = Diagnosis()
     recommended: list[str] = Field([], description="Accepted variants that can be switched on together.")
     recommended_patch: dict[str, Any] = Field({}, description="Their patches joined.")
     recommended_note: str = ""

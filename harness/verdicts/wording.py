@@ -36,3 +36,16 @@ def interval_text(lower: float, upper: float) -> str:
 def plural(count: int, noun: str) -> str:
     """1 pair, 2 pairs."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def seconds_text(seconds: float | None) -> str:
+    """A duration in the unit a person would say."""
+    if seconds is None:
+        return "–"
+    if seconds < 0.9995:
+        return f"{1000 * seconds:.3g} ms"
+    if seconds < 119.5:
+        return f"{seconds:.3g} s"
+    if seconds < 7170:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,187 @@
+"""Where a step's time goes, in words: the bottleneck, what to try first, when more machines would wait as well."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from harness.plan.model import BASELINE, CONTROL, Plan
+from harness.records.results import TimingResult
+from harness.verdicts.ceilings import toggle_ceilings
+from harness.verdicts.diagnosis_model import ArmProfile, Diagnosis, Gain, Saving, Side, ToggleCeiling
+from harness.verdicts.model import ComparisonVerdict
+from harness.verdicts.profiles import Arm, arm_profile, gain_of, stages_of
+from harness.verdicts.targets import DATA, share
+from harness.verdicts.wording import interval_text, ratio_text, seconds_text
+
+CLOCK_MATTERS = 0.10  # a profile epoch that is off a timed one by more is told, so that nobody reads it as one
+DATA_DOMINATES = 0.5  # of a step: more devices then wait for the data side as well
+
+
+def diagnose(
+    plan: Plan, timings: Mapping[str, TimingResult], comparisons: Sequence[ComparisonVerdict], device: str
+) -> Diagnosis:
+    """The stages of the baseline and of every variant, as numbers and as sentences.
+
+    Args:
+        timings: by variant, the control's under `control`, both arms of which are the baseline.
+        comparisons: judged; skipped ones too.
+        device: kind of the timed device.
+    """
+    gains = [gain for c in comparisons if (gain := _gain(c, timings.get(c.variant))) is not None]
+    arms: list[tuple[TimingResult, Arm]] = [(t, "reference") for t in timings.values() if t.reference == BASELINE]
+    if CONTROL in timings:
+        arms.append((timings[CONTROL], "variant"))
+    baseline = arm_profile(BASELINE, arms)
+    if baseline is None:
+        return Diagnosis(gains=gains)
+    stages = stages_of(baseline)
+    toggles = toggle_ceilings(stages, plan, comparisons, device)
+    threads = plan.cells[BASELINE].options.loader.threads
+    data = share(stages, DATA)
+    shares: dict[Side, float] = {
+        "data": data,
+        "compute": share(stages, ("compute",)),
+        "update": share(stages, ("update",)),
+    }
+    side = max(shares, key=lambda name: shares[name])
+    return Diagnosis(
+        baseline=baseline,
+        bottleneck=side,
+        data_share=data,
+        toggles=toggles,
+        more_machines="open" if data <= DATA_DOMINATES else ("loader-behind" if threads else "not-yet"),
+        sentences=[
+            bottleneck_sentence(baseline, side, data),
+            *clock_sentences(baseline),
+            try_first_sentence(toggles, plan.gate.min_speedup),
+            machines_sentence(data, threads),
+        ],
+        gains=gains,
+    )
+
+
+def bottleneck_sentence(profile: ArmProfile, side: Side, data: float) -> str:
+    """Which side takes most of a step, with all shares."""
+    parts = ", ".join(f"{_stage_name(t.stage, profile.wait_s)} {percent(t.share)}" for t in profile.stages)
+    names: dict[Side, str] = {"data": "the data side", "compute": "compute", "update": "the update"}
+    taken = data if side == "data" else next(t.share for t in profile.stages if t.stage == side)
+    text = f"The bottleneck of {profile.name} is {names[side]}, {percent(taken)} of a step ({parts})"
+    return text + "." if side == "data" else f"{text}; the data side takes {percent(data)}."
+
+
+def clock_sentences(profile: ArmProfile) -> list[str]:
+    """A warning where the epoch in which stages were looked at is not like the timed ones."""
+    if profile.slower is None or abs(profile.slower - 1.0) <= CLOCK_MATTERS:
+        return []
+    return [
+        f"The epoch in which stages were looked at took {ratio_text(profile.slower)} times a timed one: read shares as "
+        f"shares of that epoch, not as a timed step's."
+    ]
+
+
+def try_first_sentence(toggles: Sequence[ToggleCeiling], min_speedup: float) -> str:
+    """The toggle with the largest ceiling that was not tried, or is not reached though it gains."""
+    best = max(toggles, key=_room, default=None)
+    if best is None or best.ceiling is None or _room(best) < min_speedup:
+        return (
+            f"The stages leave no toggle room for {min_speedup:g} times: what remains is less work in a step (fewer "
+            "neighbours, another way of batching, a smaller model)."
+        )
+    stages = _joined(best.targets)
+    able = f"{stages} {'are' if len(best.targets) > 1 else 'is'} {percent(best.share)} of a step, so that it can give"
+    most = f"at most {ratio_text(best.ceiling)} times"
+    if best.reached is None:
+        return f"Try first: {best.toggle} ({best.option}). {able[0].upper()}{able[1:]} {most}; nothing here tried it."
+    interval = "" if best.reached_ci is None else f" {interval_text(*best.reached_ci)}"
+    return (
+        f"Most room is left to {best.toggle} ({best.option}): {able} {most}; {best.best} gave "
+        f"{ratio_text(best.reached)}{interval}."
+    )
+
+
+def machines_sentence(data: float, loader_threads: int) -> str:
+    """Whether more devices would help, by the rule: not while the data side, unoverlapped, takes most of a step."""
+    if data <= DATA_DOMINATES:
+        return (
+            f"The stages do not speak against more machines: the data side takes {percent(data)} of a step, not over "
+            "half. What they would spend on communication is not measured here."
+        )
+    if loader_threads == 0:
+        return (
+            f"More machines make no sense yet: the data side takes {percent(data)} of a step (over half) and no loader "
+            "overlaps it (loader.threads: 0), so that more devices would wait as well."
+        )
+    return (
+        f"The loader does not keep up: the model waits for data in {percent(data)} of a step although "
+        f"loader.threads is {loader_threads}; more devices would wait as well unless each brings its own processors."
+    )
+
+
+def gain_sentences(gain: Gain, comparison: ComparisonVerdict) -> list[str]:
+    """Where a variant's gain came from, and which stage it was to shorten and did not."""
+    if not gain.savings:
+        why = "of other batches, though it changes none" if gain.same_epoch else "of another epoch"
+        return [f"Its stages are not compared with {gain.reference}'s: they are {why}."]
+    found = [_where_from(gain, comparison)]
+    missed = [s.stage for s in gain.savings if s.expected and not _shorter(s)]
+    if missed:
+        found.append(f"It is to shorten {_joined(_expected(gain))}; {_joined(missed)} did not get shorter.")
+    if gain.same_batches is False and gain.nodes_ratio is not None and gain.edges_ratio is not None:
+        found.append(
+            f"Its batches are others by design: {ratio_text(gain.nodes_ratio)} times the nodes and "
+            f"{ratio_text(gain.edges_ratio)} times the edges."
+        )
+    if gain.wait_s is not None:
+        found.append(f"Its sample is the wait for the loader's next batch: {seconds_text(gain.wait_s)} of an epoch.")
+    return found
+
+
+def percent(fraction: float) -> str:
+    """A share in whole per cent."""
+    return f"{100.0 * fraction:.0f} %"
+
+
+def _gain(comparison: ComparisonVerdict, timing: TimingResult | None) -> Gain | None:
+    gain = gain_of(timing, comparison.patch) if timing is not None else None
+    return None if gain is None else gain.model_copy(update={"sentences": gain_sentences(gain, comparison)})
+
+
+def _where_from(gain: Gain, comparison: ComparisonVerdict) -> str:
+    total = math.fsum(s.seconds for s in gain.savings)
+    shorter = sorted((s for s in gain.savings if _shorter(s)), key=lambda s: -s.seconds)
+    longer = sorted((s for s in gain.savings if _longer(s)), key=lambda s: s.seconds)
+    change = f"{seconds_text(abs(total))} an epoch {'less' if total >= 0.0 else 'more'} than {gain.reference}"
+    parts = [f"{s.stage} {seconds_text(s.seconds)} shorter" for s in shorter]
+    parts += [f"{s.stage} {seconds_text(-s.seconds)} longer" for s in longer]
+    listed = ", ".join(parts) or "no stage clearly changed"
+    if comparison.speed.state == "gain" and comparison.speed.ratio is not None:
+        return f"The gain ({ratio_text(comparison.speed.ratio)} times) is {change}: {listed}."
+    return f"No gain is shown; its stages take {change}: {listed}."
+
+
+def _shorter(saving: Saving) -> bool:
+    return (saving.ci[0] if saving.ci is not None else saving.seconds) > 0.0
+
+
+def _longer(saving: Saving) -> bool:
+    return (saving.ci[1] if saving.ci is not None else saving.seconds) < 0.0
+
+
+def _expected(gain: Gain) -> list[str]:
+    return [s.stage for s in gain.savings if s.expected]
+
+
+def _room(row: ToggleCeiling) -> float:
+    """How much faster it could still make the baseline: nothing where it was tried and did not gain at all."""
+    if row.closed or row.ceiling is None or (row.reached is not None and row.reached <= 1.0):
+        return 0.0
+    return row.ceiling / (row.reached or 1.0)
+
+
+def _stage_name(stage: str, wait_s: float | None) -> str:
+    return "waiting for the loader" if stage == "sample" and wait_s is not None else stage
+
+
+def _joined(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

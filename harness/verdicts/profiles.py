@@ -1,0 +1,144 @@
+"""Stage profiles of timing processes: joined over an arm, and compared in pairs that had the same batches."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from scipy import special
+
+from harness.records.record import StageProfile, Stages
+from harness.records.results import TimedProcess, TimingResult
+from harness.verdicts.diagnosis_model import ArmProfile, Gain, Saving, StageTime
+from harness.verdicts.targets import STAGES, changes_batches, seconds_by_stage, share, targeted_stages
+
+Arm = Literal["reference", "variant"]
+_CONFIDENCE = 0.95
+
+Pair = tuple[StageProfile, StageProfile]  # of a reference and of the variant beside it in the block
+
+
+def arm_profile(name: str, arms: Iterable[tuple[TimingResult, Arm]]) -> ArmProfile | None:
+    """All profiles of one cell as one, the processes of every timing job in which it was an arm.
+
+    Returns:
+        None where nothing recorded its stages. Results without a profile for each process give their means alone.
+    """
+    arms = list(arms)
+    processes = [p for timing, arm in arms for p in _profiled(timing, arm)]
+    found = [p.profile.stages for p in processes if p.profile is not None]
+    counted = len(found)
+    if not found:
+        found = [s for timing, arm in arms if (s := _mean_stages(timing, arm)) is not None]
+    if not found:
+        return None
+    waits = [p.profile.wait_s for p in processes if p.profile is not None and p.profile.wait_s is not None]
+    mean = mean_stages(found)
+    times = []
+    for stage in STAGES:
+        shares = [share(s, (stage,)) for s in found]
+        seconds = seconds_by_stage(mean)[stage]
+        times.append(
+            StageTime(
+                stage=stage, seconds=seconds, share=share(mean, (stage,)), lowest=min(shares), highest=max(shares)
+            )
+        )
+    return ArmProfile(
+        name=name,
+        processes=counted,
+        stages=times,
+        wait_s=statistics.fmean(waits) if waits else None,
+        slower=_slower(processes),
+    )
+
+
+def mean_stages(many: Sequence[Stages]) -> Stages:
+    """Mean seconds of each stage."""
+    return Stages(**{name: statistics.fmean(getattr(s, name) for s in many) for name in Stages.model_fields})
+
+
+def stages_of(profile: ArmProfile) -> Stages:
+    """Mean seconds of each stage of an arm."""
+    return Stages(**{f"{time.stage}_s": time.seconds for time in profile.stages})
+
+
+def gain_of(timing: TimingResult, patch: Mapping[str, Any]) -> Gain | None:
+    """Where a variant's time went; None where its stages or its reference's were not recorded.
+
+    Seconds are compared only between epochs of the same number, and of the same batches unless the patch changes them.
+    """
+    pairs = _pairs(timing)
+    means = timing.reference_stages, timing.variant_stages
+    stages = [(a.stages, b.stages) for a, b in pairs]
+    if not stages and means[0] is not None and means[1] is not None:
+        stages = [(means[0], means[1])]
+    if not stages:
+        return None
+    waits = [ours.wait_s for _, ours in pairs if ours.wait_s is not None]
+    same_epoch = all(a.epoch == b.epoch for a, b in pairs) if pairs else None
+    same = same_epoch and all(a.batches_crc32 == b.batches_crc32 for a, b in pairs)
+    comparable = same is not False or (same_epoch and changes_batches(patch))
+    return Gain(
+        variant=timing.variant,
+        reference=timing.reference,
+        savings=_savings(stages, targeted_stages(patch)) if comparable else [],
+        wait_s=statistics.fmean(waits) if waits else None,
+        slower=_slower(_profiled(timing, "variant")),
+        same_epoch=same_epoch,
+        same_batches=same,
+        nodes_ratio=_ratio(sum(a.nodes for a, _ in pairs), sum(b.nodes for _, b in pairs)),
+        edges_ratio=_ratio(sum(a.edges for a, _ in pairs), sum(b.edges for _, b in pairs)),
+    )
+
+
+def _savings(pairs: Sequence[tuple[Stages, Stages]], targets: Sequence[str]) -> list[Saving]:
+    savings = []
+    for stage in STAGES:
+        saved = [seconds_by_stage(a)[stage] - seconds_by_stage(b)[stage] for a, b in pairs]
+        savings.append(
+            Saving(stage=stage, seconds=statistics.fmean(saved), ci=_interval(saved), expected=stage in targets)
+        )
+    return savings
+
+
+def _interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """Student's t interval of the mean."""
+    n = len(values)
+    if n < 2:
+        return None
+    half = float(special.stdtrit(n - 1, 0.5 + _CONFIDENCE / 2.0)) * statistics.stdev(values) / math.sqrt(n)
+    mean = statistics.fmean(values)
+    return mean - half, mean + half
+
+
+def _pairs(timing: TimingResult) -> list[Pair]:
+    """Of every block the first reference with the first variant, and the second ones: neighbours in A B B A."""
+    pairs: list[Pair] = []
+    for block in timing.blocks:
+        arms = {arm: [p.profile for p in block.processes if p.arm == arm] for arm in ("reference", "variant")}
+        pairs += [(a, b) for a, b in zip(arms["reference"], arms["variant"], strict=False) if a and b]
+    return pairs
+
+
+def _profiled(timing: TimingResult, arm: Arm) -> list[TimedProcess]:
+    return [p for block in timing.blocks for p in block.processes if p.arm == arm and p.profile is not None]
+
+
+def _slower(processes: Sequence[TimedProcess]) -> float | None:
+    """A profile epoch over the same process's median timed epoch; the median over processes."""
+    found = [
+        p.profile.seconds / median
+        for p in processes
+        if p.profile is not None and p.epoch_s and (median := statistics.median(p.epoch_s)) > 0.0
+    ]
+    return statistics.median(found) if found else None
+
+
+def _mean_stages(timing: TimingResult, arm: Arm) -> Stages | None:
+    return timing.reference_stages if arm == "reference" else timing.variant_stages
+
+
+def _ratio(reference: int, variant: int) -> float | None:
+    return variant / reference if reference else None
