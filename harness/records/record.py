@@ -79,6 +79,17 @@ class StageProfile(Frozen):
         return self.stages.sample_s + self.stages.fetch_s + self.stages.compute_s + self.stages.update_s
 
 
+class DeviceTimes(Frozen):
+    """A timing run by CUDA's own clock (events), beside the host's."""
+
+    epoch_s: list[float] = Field([], description="Seconds of the timed epochs; close to the host's, or one is wrong.")
+    busy_share: float | None = Field(
+        None,
+        description="Of the epoch in which stages are looked at: seconds of compute and update on the device over all. "
+        "Gaps between its kernels are in it, so it is an upper bound.",
+    )
+
+
 class Memory(Frozen):
     """Peak memory of the run, over the base after imports (`rss`) or from the allocator (`cuda`)."""
 
@@ -118,6 +129,13 @@ class Record(Frozen):
         description="Seconds of each training epoch, evaluation excluded. Quality: every epoch, the first included. "
         "Timing: the steady-state epochs after the warm-up.",
     )
+    warmup_s: list[float] = Field(
+        [], description="Timing: seconds of the epochs before, those in which it had not settled included."
+    )
+    settled: bool | None = Field(
+        None, description="Timing: the timed epochs had settled, by `harness.runs.settled`; None where not looked at."
+    )
+    device_times: DeviceTimes | None = Field(None, description="Timing on CUDA.")
     memory: Memory | None = None
     counters: dict[str, Any] = {}
     data: dict[str, Any] = {}

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from harness.records.record import StageProfile, Stages, Status
+from harness.records.record import DeviceTimes, StageProfile, Stages, Status
 from harness.spec.options import Frozen
 
 
@@ -73,7 +73,11 @@ class TimedProcess(Frozen):
     run_id: str
     status: Status
     epoch_s: list[float] = Field([], description="Steady-state epochs, seconds each.")
+    warmup_s: list[float] = Field([], description="Epochs before them, as in the record.")
+    settled: bool | None = Field(None, description="As in the record.")
+    device_times: DeviceTimes | None = None
     peak_bytes: int | None = None
+    reserved_bytes: int | None = Field(None, description="CUDA: peak of what the allocator reserved.")
     profile: StageProfile | None = Field(None, description="Of one more epoch, with a clock at each stage.")
     message: str = ""
 
@@ -96,6 +100,7 @@ class TimingResult(Frozen):
     reference: str
     reference_cell_id: str = ""
     fingerprint: str = Field("", description="Of the prepared graph's arrays.")
+    timing_version: int = Field(1, description="Of the way of timing; ratios of different ones are not compared.")
     status: Literal["ok", "dnf", "skipped"]
     reason: str = ""
     blocks: list[Block] = []

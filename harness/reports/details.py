@@ -243,8 +243,8 @@ def method(plan: Plan, verdicts: Verdicts) -> list[str]:
         f"{gate.alpha:g} over all looks; the first decision stands. Each bound of the interval holds at "
         f"{100 * (1 - verdicts.alpha_per_look):.2f} %.",
         f"Speed: apart from accuracy and alone on the machine, in blocks of four fresh processes (reference, variant, "
-        f"variant, reference), {timing.epochs} steady-state epochs each after {timing.warmup_epochs} to warm up, "
-        f"evaluation left out. A block gives two log ratios, judged after {ratios} ratios; a gain must exceed "
+        f"variant, reference), {timing.epochs} steady-state epochs each after at least {timing.warmup_epochs} to warm "
+        f"up, evaluation left out. A block gives two log ratios, judged after {ratios} ratios; a gain must exceed "
         f"{gate.min_speedup:g} times with its lower bound.",
         "Time to the reference's accuracy: the first epoch whose validation accuracy is at least the reference's at "
         "the epoch chosen for it, the median over the pairs that reached it, times the median timed epoch.",

@@ -25,7 +25,7 @@ from harness.models.build import build_model
 from harness.models.inference import Inference
 from harness.models.network import Network
 from harness.models.over_smoothing import SpreadProbe
-from harness.records.record import Memory, Metrics, StageProfile, Stages
+from harness.records.record import Memory, Metrics, Stages
 from harness.runs.determinism import (
     determinism_counters,
     has_no_deterministic_algorithm,
@@ -79,8 +79,8 @@ def execute(request: RunRequest, report: Report) -> Outcome:
     return Outcome(
         metrics=found.metrics,
         stages=found.stages,
-        profile=found.profile,
         epoch_s=found.epoch_s,
+        **found.timed,
         memory=beside_estimate(found.memory, request, graph.meta),
         counters=counters,
         data=_data(graph),
@@ -95,7 +95,7 @@ class _Found:
     epoch_s: list[float]
     memory: Memory
     counters: dict[str, Any] = field(default_factory=dict)  # of the trained network
-    profile: StageProfile | None = None
+    timed: dict[str, Any] = field(default_factory=dict)  # what only a timing run finds
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,8 @@ class Assembled:
             warmup, epochs = request.warmup_epochs, request.timed_epochs
             warmed_up = self.store.stop_counting_nodes
             timed = time_epochs(self.trainer, warmup, epochs, self.device, memory, report, warmed_up)
-            return _Found(None, timed.profile.stages, timed.epoch_s, memory.read(), profile=timed.profile)
+            beside = {name: getattr(timed, name) for name in ("profile", "warmup_s", "settled", "device_times")}
+            return _Found(None, timed.profile.stages, timed.epoch_s, memory.read(), timed=beside)
         inference = Inference(self.graph, self.device)  # exact, in float32, whatever the options
         probe = SpreadProbe(self.model.model.jumping) if isinstance(self.model, Network) else None
 

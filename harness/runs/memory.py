@@ -51,8 +51,8 @@ class PeakMemory:
         self._device = device
         self.method = _method(device)
         self._base = 0 if device.type == "cuda" else self._resident()
-        self._peak = 0
-        self._reserved = 0
+        self._peaks: list[int] = []
+        self._reserved: list[int] = []
         self._held: list[int] = []
 
     @contextmanager
@@ -60,23 +60,23 @@ class PeakMemory:
         """Measure what happens inside; the peak before it does not count."""
         self._reset()
         yield
-        self._peak = max(self._peak, self._high_water())
+        self._peaks.append(self._high_water())
         if self._device.type == "cuda":
-            self._reserved = max(self._reserved, torch.cuda.max_memory_reserved(self._device))
+            self._reserved.append(torch.cuda.max_memory_reserved(self._device))
         if self.method != "ru_maxrss":  # a mark that cannot be set back never falls
             self._held.append(self._present())
 
-    def forget(self) -> None:
-        """Drop the windows so far (warm-up)."""
-        self._peak = self._reserved = 0
-        self._held.clear()
+    def keep(self, last: int) -> None:
+        """Drop all windows (warm-up) but the last so many."""
+        for windows in (self._peaks, self._reserved, self._held):
+            del windows[: max(0, len(windows) - last)]
 
     def read(self) -> Memory:
         """Peak over the base, bytes, and how what is held grows from window to window."""
-        over_base = max(0, self._peak - self._base)
+        over_base = max(0, max(self._peaks, default=0) - self._base)
         found = Memory(peak_bytes=over_base, kind="rss", base_bytes=self._base)
         if self._device.type == "cuda":
-            found = Memory(peak_bytes=over_base, kind="cuda_allocated", reserved_bytes=self._reserved)
+            found = Memory(peak_bytes=over_base, kind="cuda_allocated", reserved_bytes=max(self._reserved, default=0))
         slope = growth(self._held)
         said = [f"memory grows by {slope / 1e6:.1f} MB an epoch"] if slope and grows(self._held, over_base) else []
         return found.model_copy(update={"growth_bytes_per_epoch": slope, "warnings": said})

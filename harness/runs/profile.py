@@ -10,6 +10,7 @@ import torch
 
 from harness.batches.batch import Batch
 from harness.records.record import StageProfile
+from harness.runs.device_clock import DeviceClock
 from harness.runs.stages import StageClock
 
 
@@ -19,8 +20,8 @@ class ProfileClock(StageClock):
     What it needs to look at a batch (under a millisecond for 100,000 nodes) is in no stage.
     """
 
-    def __init__(self, device: torch.device) -> None:
-        super().__init__(device)
+    def __init__(self, device: torch.device, on_device: DeviceClock | None = None) -> None:
+        super().__init__(device, on_device)
         self._batches = self._nodes = self._edges = self._checksum = 0
 
     def see(self, batch: Batch) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from harness.records.record import Memory, Metrics, StageProfile, Stages
+from harness.records.record import DeviceTimes, Memory, Metrics, StageProfile, Stages
 from harness.spec.options import Frozen, Model, Options, Training
 
 
@@ -24,7 +24,7 @@ class RunRequest(Frozen):
     spec_dir: str = Field(description="Put on sys.path, for a model given by import path.")
     device: str = Field(description="cpu or cuda:<i>")
     threads: int
-    warmup_epochs: int = Field(0, description="Timing: epochs before the clock starts.")
+    warmup_epochs: int = Field(0, description="Timing: epochs before any can count; see `harness.runs.settled`.")
     timed_epochs: int = Field(0, description="Timing: epochs on the clock; no evaluation at all.")
 
 
@@ -35,6 +35,9 @@ class Outcome(Frozen):
     stages: Stages | None = None
     profile: StageProfile | None = None
     epoch_s: list[float] = []
+    warmup_s: list[float] = []
+    settled: bool | None = None
+    device_times: DeviceTimes | None = None
     memory: Memory | None = None
     counters: dict[str, Any] = {}
     data: dict[str, Any] = {}

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from harness.graphs.graph import GraphMeta
 from harness.graphs.store import open_graph
 from harness.plan.model import Cell, VariantPlan
+from harness.plan.version import TIMING_VERSION
 from harness.records.record import Memory, Record, Stages
 from harness.records.results import Block, TimedProcess, TimingResult, VariantResult
 from harness.records.store import RecordStore
@@ -94,6 +95,7 @@ def not_worth_timing(plan: VariantPlan, quality: VariantResult) -> TimingResult 
                 reference=reference.name,
                 reference_cell_id=reference.cell_id,
                 fingerprint=quality.fingerprint,
+                timing_version=TIMING_VERSION,
                 status="skipped",
                 reason=f"{whose} quality runs failed: {why}",
                 estimated_bytes=plan.cell.estimate.memory_bytes,
@@ -249,6 +251,7 @@ class _Job:
             reference=self.reference.name,
             reference_cell_id=self.reference.cell_id,
             fingerprint=self.meta.fingerprint,
+            timing_version=TIMING_VERSION,
             status="ok" if self.failed is None else ("dnf" if self.failed.arm == "variant" else "skipped"),
             reason="" if self.failed is None else _reason(self.failed),
             blocks=self.blocks,
@@ -285,7 +288,11 @@ def _timed(arm: Arm, record: Record) -> TimedProcess:
         run_id=record.run_id,
         status=record.status,
         epoch_s=record.epoch_s,
+        warmup_s=record.warmup_s,
+        settled=record.settled,
+        device_times=record.device_times,
         peak_bytes=None if record.memory is None else record.memory.peak_bytes,
+        reserved_bytes=None if record.memory is None else record.memory.reserved_bytes,
         profile=record.profile,
         message=record.message,
     )

@@ -39,6 +39,7 @@ def timing_difference(timing: TimingResult, control: TimingResult | None) -> str
         f"`{timing.variant}`",
         "the control",
         {
+            "timing version": (timing.timing_version, control.timing_version),
             "threads": (timing.threads, control.threads),
             "device": (_kind(timing.device), _kind(control.device)),
             **_versions(_TIMING_VERSIONS, timing.environment, control.environment),

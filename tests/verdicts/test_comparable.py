@@ -22,3 +22,11 @@ def test_results_of_another_engine_are_not_compared() -> None:
 def test_the_same_engine_or_none_recorded_is_no_difference(other: dict[str, str]) -> None:
     assert quality_difference(quality_of("v", environment=NEW), quality_of("baseline", environment=other)) is None
     assert timing_difference(timing_of("v", environment=NEW), timing_of("control", environment=other)) is None
+
+
+def test_timings_of_another_way_of_timing_are_not_compared() -> None:
+    """One that was written before the way had a version has the first."""
+    timing, control = timing_of("v", timing_version=2), timing_of("control")
+    found = timing_difference(timing, control)
+    assert found == "not comparable: timing version of `v` is 2, of the control 1"
+    assert timing_difference(timing, timing_of("control", timing_version=2)) is None
