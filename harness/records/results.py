@@ -88,8 +88,14 @@ class Block(Frozen):
     index: int
     processes: list[TimedProcess]
     other_load: float = Field(description="CPUs that other processes kept busy, on average, during the block.")
-    repeats: int = Field(0, description="Times this block was repeated because the machine was loaded.")
-    disturbed: bool = Field(False, description="Still loaded when repeats ran out; kept, and reported.")
+    steal_share: float | None = Field(None, description="Of our CPUs' time, what a hypervisor gave to others.")
+    throttled_share: float | None = Field(None, description="Of its time, what a quota held it back, over all CPUs.")
+    clock_mhz: tuple[float, float] | None = Field(
+        None, strict=False, description="Clock rate of the slowest and of the fastest process; None: not readable."
+    )
+    repeats: int = Field(0, description="Times this block was repeated because it was disturbed.")
+    disturbed: bool = Field(False, description="Still disturbed when repeats ran out; kept, and reported.")
+    disturbed_by: list[str] = Field([], description="What by, in words: load, steal, quota, clock rate.")
 
 
 class TimingResult(Frozen):

@@ -20,10 +20,11 @@ from harness.records.results import Block, TimedProcess, TimingResult, VariantRe
 from harness.records.store import RecordStore
 from harness.runs.job import Progress, make_request, to_stderr
 from harness.runs.lease import Device, alone_on_machine, lease_device
-from harness.runs.load import PATIENCE_S, OtherLoad, too_loaded, wait_for_quiet
+from harness.runs.load import PATIENCE_S, wait_for_quiet
 from harness.runs.parent import check_parent
 from harness.runs.remaining import Remaining
 from harness.runs.supervisor import ENGINE, Engine, ForkServer, run_one
+from harness.runs.surroundings import Surroundings, Watch, disturbances
 
 Decide = Callable[[list[float], int], bool]
 Arm = Literal["reference", "variant"]
@@ -45,8 +46,8 @@ def time_variant(
 
     Each block runs reference, variant, variant, reference, each in a fresh process with the block's seed, and gives two
     log ratios: of the first pair and of the second. `decide` is asked only at looks, never between. A block is repeated
-    when other processes loaded the machine while it ran, never for its ratio; when the repeats of the plan are used up
-    it is kept and marked. A plan without reference, and the control, time the baseline against itself.
+    when something disturbed it from outside (`harness.runs.surroundings`), never for its ratio; when the repeats of the
+    plan are used up it is kept and marked. A plan without reference, and the control, time the baseline against itself.
 
     Args:
         plan: the variant.
@@ -154,25 +155,22 @@ class _Job:
                 return
 
     def _block(self, index: int, blocks: int) -> None:
-        """Time one block, again while the machine is loaded and repeats are left, and keep it."""
+        """Time one block, again while it is disturbed and repeats are left, and keep it."""
         repeats = 0
         while True:
-            records, others = self._attempt(index, repeats)
-            loaded = too_loaded(others, self.plan.timing_threads)
-            if not loaded or self.repeats_left == 0:
+            records, found = self._attempt(index, repeats)
+            words = disturbances(found, ORDER, self.plan.timing_threads)
+            if not words or self.repeats_left == 0:
                 break
             self.repeats_left -= 1
             repeats += 1
-            self._say(f"block {index + 1} is repeated: others kept {others:.1f} CPUs busy")
-        processes = [_timed(arm, record) for arm, record in zip(ORDER, records, strict=True)]
-        self.blocks.append(
-            Block(index=index, processes=processes, other_load=round(others, 3), repeats=repeats, disturbed=loaded)
-        )
+            self._say(f"block {index + 1} is repeated: {', '.join(words)}")
+        self.blocks.append(_block(index, records, found, repeats, words))
         self.records.append(records)
-        self._tell(index, blocks, loaded, others)
+        self._tell(index, blocks, words)
 
-    def _attempt(self, index: int, attempt: int) -> tuple[list[Record], float]:
-        """Records of one try at a block, in ORDER, and the load of others meanwhile, CPUs.
+    def _attempt(self, index: int, attempt: int) -> tuple[list[Record], Surroundings]:
+        """Records of one try at a block, in ORDER, and what the machine did meanwhile.
 
         Raises:
             _Failed: a process failed.
@@ -181,14 +179,15 @@ class _Job:
         wait_for_quiet(self.plan.timing_threads, self._say, self.patience_s)
         check_parent()
         self.patience_s = max(0.0, self.patience_s - (time.monotonic() - before))
-        load, records = OtherLoad(), []
+        watch, records = Watch(), []
         for position, arm in enumerate(ORDER):
-            record = self._process(index, attempt, position, arm)
+            with watch.process():
+                record = self._process(index, attempt, position, arm)
             records.append(record)
             if record.status != "ok":
-                self.blocks.append(self._unfinished(index, attempt, records, load.read()))
+                self.blocks.append(_block(index, records, watch.read(), attempt, []))
                 raise _Failed(arm, record)
-        return records, load.read()
+        return records, watch.read()
 
     def _process(self, index: int, attempt: int, position: int, arm: Arm) -> Record:
         cell = self.reference if arm == "reference" else self.plan.cell
@@ -217,15 +216,14 @@ class _Job:
         self.remaining.saw(record)
         return record
 
-    def _unfinished(self, index: int, repeats: int, records: list[Record], others: float) -> Block:
-        processes = [_timed(arm, record) for arm, record in zip(ORDER, records, strict=False)]
-        return Block(index=index, processes=processes, other_load=round(others, 3), repeats=repeats)
-
-    def _tell(self, index: int, blocks: int, loaded: bool, others: float) -> None:
+    def _tell(self, index: int, blocks: int, words: list[str]) -> None:
         first, second = _log_ratios(self.blocks[-1])
         line = f"{self.plan.cell.name} block {index + 1}/{blocks} ratios {math.exp(first):.3f} {math.exp(second):.3f}"
-        if loaded:
-            line += f", disturbed: others kept {others:.1f} CPUs busy"
+        if words:
+            line += f", disturbed: {', '.join(words)}"
+        restless = sum(process.settled is False for process in self.blocks[-1].processes)
+        if restless:
+            line += f", {restless} of its processes never settled"
         estimate = self.remaining.words(len(ORDER) * (blocks - index - 1))
         self.progress(f"{line} · {estimate}" if estimate else line)
 
@@ -280,6 +278,25 @@ def _estimated_bytes(memory: Memory | None, cell: Cell) -> int | None:
 
 def _reason(failed: _Failed) -> str:
     return str(failed) if failed.arm == "variant" else f"the reference failed: {failed}"
+
+
+def _block(index: int, records: list[Record], found: Surroundings, repeats: int, words: list[str]) -> Block:
+    rates = [mhz for mhz in found.rates_mhz if mhz is not None]
+    return Block(
+        index=index,
+        processes=[_timed(arm, record) for arm, record in zip(ORDER, records, strict=False)],
+        other_load=round(found.other_load, 3),
+        steal_share=_rounded(found.steal_share),
+        throttled_share=_rounded(found.throttled_share),
+        clock_mhz=(min(rates), max(rates)) if rates else None,
+        repeats=repeats,
+        disturbed=bool(words),
+        disturbed_by=words,
+    )
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 4)
 
 
 def _timed(arm: Arm, record: Record) -> TimedProcess:

@@ -49,6 +49,11 @@ def note(request: RunRequest) -> None:
         file.write(f"{request.model.hidden} {request.seed} {request.purpose} {request.warmup_epochs}\n")
 
 
+def restless(request: RunRequest, report) -> Outcome:
+    """A timing whose epochs never settled."""
+    return outcome(request, report).model_copy(update={"warmup_s": [9.0], "settled": False})
+
+
 def parity(reference: RunRequest, variant: RunRequest, report) -> Parity:
     with (Path(reference.graph_path) / "parity").open("a") as file:
         file.write(f"{reference.cell_id} {variant.cell_id}\n")

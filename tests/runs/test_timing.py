@@ -10,7 +10,8 @@ import pytest
 from harness.plan.version import TIMING_VERSION
 from harness.records.results import SeedRun, VariantResult
 from harness.records.store import RecordStore
-from harness.runs import timing
+from harness.runs import surroundings, timing
+from harness.runs.surroundings import Surroundings, Watch
 from harness.runs.timing import not_worth_timing, time_variant
 from harness.spec.schema import Seeds, Timing
 
@@ -26,16 +27,17 @@ class Decide:
 
 @pytest.fixture
 def others(monkeypatch):
-    """The load that others put on the machine, a value for each block tried; quiet when they run out."""
-    loads: list[float] = []
+    """What the machine did beside each block tried, or the load of others alone; quiet when they run out."""
+    loads: list[float | Surroundings] = []
 
-    class Load:
-        def read(self) -> float:
-            return loads.pop(0) if loads else 0.0
+    class Planted(Watch):
+        def read(self) -> Surroundings:
+            found = loads.pop(0) if loads else 0.0
+            return found if isinstance(found, Surroundings) else Surroundings(found)
 
-    monkeypatch.setattr(timing, "OtherLoad", Load)
+    monkeypatch.setattr(timing, "Watch", Planted)
     monkeypatch.setattr(timing, "wait_for_quiet", lambda threads, say, patience_s: 0.0)
-    monkeypatch.setattr(timing, "too_loaded", lambda load, threads: load > 0.25)
+    monkeypatch.setattr(surroundings, "too_loaded", lambda load, threads: load > 0.25)
     return loads
 
 
@@ -128,6 +130,32 @@ def test_when_repeats_run_out_over_all_blocks_the_loaded_block_is_kept_and_marke
     looks = Timing(looks=(4,), warmup_epochs=1, epochs=2, max_repeats=2)
     result = job(plan_of(timing=looks))
     assert [(b.repeats, b.disturbed, b.other_load) for b in result.blocks] == [(1, False, 0.0), (1, True, 3.0)]
+
+
+def test_stolen_time_a_quota_and_a_changed_clock_disturb_a_block_too(job, plan_of, others, lines):
+    """Each is repeated, and told in words; what is kept says what by."""
+    slower = (3000.0, 2990.0, 2400.0, 2600.0)
+    others += [Surroundings(0.0, steal_share=0.05), Surroundings(0.1, 0.0, 0.04), Surroundings(0.0, None, None, slower)]
+    looks = Timing(looks=(4,), warmup_epochs=1, epochs=2, max_repeats=2)
+    result = job(plan_of(timing=looks))
+    assert lines[:2] == [
+        "thin: block 1 is repeated: the hypervisor gave 5 % of the CPUs' time to others",
+        "thin: block 1 is repeated: the CPU quota held it back for 4 % of the time",
+    ]
+    first, second = result.blocks
+    assert (first.repeats, first.disturbed, first.clock_mhz) == (2, True, (2400.0, 3000.0))
+    words = ["the reference ran at 2,600 and at 3,000 MHz", "the variant ran at 2,400 and at 2,990 MHz"]
+    assert first.disturbed_by == words
+    assert lines[2].startswith(f"thin block 1/2 ratios 2.000 2.000, disturbed: {', '.join(words)}")
+    assert (second.disturbed, second.disturbed_by, second.steal_share, second.clock_mhz) == (False, [], None, None)
+
+
+def test_a_process_that_never_settled_is_kept_and_told(job, plan_of, lines):
+    result = job(plan_of(), Decide(True), execute="restless")
+    assert [p.settled for p in result.blocks[0].processes] == [False] * 4
+    assert result.blocks[0].processes[0].warmup_s == [9.0]
+    assert not result.blocks[0].disturbed
+    assert lines[0].startswith("thin block 1/2 ratios 2.000 2.000, 4 of its processes never settled")
 
 
 def test_a_variant_that_fails_is_dnf_with_the_reason(job, plan_of):
