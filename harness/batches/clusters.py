@@ -14,6 +14,7 @@ import numpy as np
 from harness.batches.batch import Batch, Block
 from harness.batches.edges import BatchEdges, edge_table_of
 from harness.batches.epochs import BatchPlan
+from harness.batches.observed.epoch_watch import EpochWatch
 from harness.batches.randomness import PART_ORDER, permutation
 from harness.batches.row_tables import RowTables
 from harness.batches.self_loops import self_loops
@@ -102,6 +103,7 @@ class ClusterBatches(BatchPlan):
         self._members = [m for m in np.split(by_part, np.cumsum(sizes)[:-1]) if len(m)]
         self._order = lru_cache(maxsize=2)(lambda epoch: permutation(len(self._members), PART_ORDER, seed, epoch))
         self.num_batches = -(-len(self._members) // per_batch)
+        self._watch = EpochWatch(graph, self.num_batches)
         self.preprocess_s = {"partition_s": float(report.get("seconds", 0.0))}
         self._batches = self._nodes = self._edges = self._edges_before = self._joined = 0
 

@@ -14,6 +14,7 @@ from harness.batches.edges import EdgeTable
 from harness.batches.loader import End, LoaderWatch, prefetch
 from harness.batches.observed.density import BlockDensity
 from harness.batches.observed.edges import EdgeRecount, recount_edges
+from harness.batches.observed.epoch_watch import EpochWatch
 from harness.graphs.graph import Graph
 
 T = TypeVar("T")
@@ -37,6 +38,7 @@ class BatchPlan(ABC):
 
     num_batches: int | None
     preprocess_s: dict[str, float]
+    _watch: EpochWatch
 
     def __init__(self, graph: Graph, edge_table: EdgeTable | None) -> None:
         self._graph, self._edge_table = graph, edge_table
@@ -66,6 +68,7 @@ class BatchPlan(ABC):
                 self._hand_out(batch)
                 yield batch
                 del batch  # or it would be held while the next one is waited for
+        self._watch.end_epoch()
 
     def prepared_epoch(
         self,
@@ -101,6 +104,7 @@ class BatchPlan(ABC):
                 self._hand_out(item[0])
                 yield item
                 del item
+        self._watch.end_epoch()
 
     def edge_counters(self) -> dict[str, Any]:
         """Only where batches carry attributes of edges: ``edge_features`` (their number), ``edge_attr_bytes`` (gathered
@@ -117,9 +121,18 @@ class BatchPlan(ABC):
         """Of the batches handed out so far: see `BlockDensity`."""
         return self._density.counters()
 
+    def watch_counters(self) -> dict[str, Any]:
+        """Of the epochs gone through so far: see `EpochWatch`."""
+        return self._watch.counters()
+
+    def stop_watching(self) -> None:
+        """Before a clock starts: what is watched for the proof costs a pass over each batch's nodes."""
+        self._watch.forget()
+
     def _hand_out(self, batch: Batch) -> None:
         self._count(batch)
         self._density.count(batch)
+        self._watch.count(batch)
         if self._edge_table is not None and self._recount is None and len(batch.targets):
             self._recount = recount_edges(self._graph, batch)
 

@@ -10,6 +10,7 @@ import numpy as np
 from harness.batches.batch import Batch, Block
 from harness.batches.edges import BatchEdges, edge_table_of
 from harness.batches.epochs import BatchPlan
+from harness.batches.observed.epoch_watch import EpochWatch
 from harness.batches.self_loops import self_loops
 from harness.graphs.graph import Graph
 
@@ -38,6 +39,7 @@ class FullBatch(BatchPlan):
             stats={"nodes": graph.num_nodes, "edges": len(block.indices)},
         )
         self.num_batches = 1 if graph.num_nodes else 0
+        self._watch = EpochWatch(graph, self.num_batches)
         self.preprocess_s = {}
         self._batches = 0
 

@@ -15,6 +15,7 @@ from harness.batches.budget import BudgetedEpoch
 from harness.batches.epochs import BatchPlan
 from harness.batches.loader import End
 from harness.batches.observed.batch_sizes import BatchSizes
+from harness.batches.observed.epoch_watch import EpochWatch
 from harness.batches.observed.first_draws import FirstDraws
 from harness.batches.observed.resampled import resampled
 from harness.batches.observed.weights_held import weights_held
@@ -66,6 +67,7 @@ class NeighborBatches(BatchPlan):
         self._rows, self._edges = np.zeros(hops, np.int64), np.zeros(hops, np.int64)
         self._first = FirstDraws(graph, sampler.method, sampler.fanout, weights)
         self._sizes = BatchSizes(node_edge_budget)
+        self._watch = EpochWatch(graph, self.num_batches, sampler.method, weights)
         self._samplings, self._counting = 0, threading.Lock()
 
     def batch(self, epoch: int, index: int) -> Batch:
@@ -102,7 +104,7 @@ class NeighborBatches(BatchPlan):
 
     def counters(self) -> dict[str, Any]:
         """``batching, method, fanout`` (asked), ``fanout_mean`` (neighbours drawn per node, each hop),
-        ``batches_per_epoch`` (None with a budget), ``train_nodes``, and totals so far: ``batches, nodes, edges``.
+        ``batches_per_epoch`` (None with a budget), and totals so far: ``batches, nodes, edges``.
         With a budget also ``samplings``: what finding the batches' ends took, and making them, replays among them.
 
         Besides what was observed: see `FirstDraws`, `resampled`, `weights_held`, `sampled_by`, and `BatchSizes`."""
@@ -115,7 +117,6 @@ class NeighborBatches(BatchPlan):
             "sampling_weights": weights_held(self._sampler.weights, self._graph, self._weights_file),
             "sampling_backend": sampled_by(self._sampler),
             "batches_per_epoch": self.num_batches,
-            "train_nodes": len(self._train),
             "batches": self._batches,
             "nodes": self._nodes,
             "edges": int(self._edges.sum()),

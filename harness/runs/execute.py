@@ -35,7 +35,7 @@ from harness.runs.divergence import explained
 from harness.runs.environment import environment
 from harness.runs.expected_memory import beside_estimate
 from harness.runs.memory import PeakMemory
-from harness.runs.proof import prove
+from harness.runs.proof import prove, prove_batches
 from harness.runs.quality import train_to_best
 from harness.runs.request import Diverged, Outcome, RunRequest, Unsupported
 from harness.runs.seeding import seed_everything
@@ -110,11 +110,16 @@ class Assembled:
     device: torch.device
 
     def measure(self, request: RunRequest, memory: PeakMemory, report: Report) -> _Found:
-        """Train to the best epoch, or time steady epochs."""
+        """Train to the best epoch, or time steady epochs; either way the batches are proved after the first one."""
+
+        def first_epoch() -> None:
+            prove_batches(request.options, self._batch_counters() | vars(self.trainer.totals))
+
         if request.purpose == "timing":
             warmup, epochs = request.warmup_epochs, request.timed_epochs
-            warmed_up = self.store.stop_counting_nodes
-            timed = time_epochs(self.trainer, warmup, epochs, self.device, memory, report, warmed_up)
+            timed = time_epochs(
+                self.trainer, warmup, epochs, self.device, memory, report, self._stop_watching, first_epoch
+            )
             beside = {name: getattr(timed, name) for name in ("profile", "warmup_s", "settled", "device_times")}
             return _Found(None, timed.profile.stages, timed.epoch_s, memory.read(), timed=beside)
         inference = Inference(self.graph, self.device)  # exact, in float32, whatever the options
@@ -127,7 +132,7 @@ class Assembled:
             return inference.logits(self.model, watch=None if probe is None else probe.see)
 
         trained = train_to_best(
-            self.trainer, infer, self.graph, request.training, self.device, memory, report, infer_best
+            self.trainer, infer, self.graph, request.training, self.device, memory, report, infer_best, first_epoch
         )
         spread = {} if probe is None else probe.counters()
         return _Found(trained.metrics, trained.stages, trained.epoch_s, memory.read(), spread)
@@ -135,15 +140,26 @@ class Assembled:
     def counters(self) -> dict[str, Any]:
         """Everything counted, by name; docs/counters.md says what each proves."""
         return _joined(
-            _renamed(self.batches.counters(), {"method": "sampling_method"}),
+            self._batch_counters(),
             _renamed(self.store.counters(), {"home": "feature_home"}),
             self.model.counters(),
             self.batches.edge_counters(),
             self.batches.density_counters(),
             self.trainer.counters(),
             self.batches.preprocess_s,
+        )
+
+    def _batch_counters(self) -> dict[str, Any]:
+        return _joined(
+            _renamed(self.batches.counters(), {"method": "sampling_method"}),
+            self.batches.watch_counters(),
             {"num_nodes": self.graph.num_nodes},
         )
+
+    def _stop_watching(self) -> None:
+        """What is counted for the proof and costs time by the node ends before the clock starts."""
+        self.store.stop_counting_nodes()
+        self.batches.stop_watching()
 
 
 class _WholeFeatures:

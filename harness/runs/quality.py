@@ -57,11 +57,13 @@ def train_to_best(
     memory: PeakMemory,
     report: Callable[[str], None],
     infer_best: Infer | None = None,
+    first_epoch: Callable[[], None] = lambda: None,
 ) -> Trained:
     """Train, evaluate, keep the best weights by validation, and measure them on the test split at the end.
 
     Args:
         infer_best: called once in the place of `infer`, at the best weights: it may look at more than the logits.
+        first_epoch: called once after the first epoch, off the clock: it may raise, and end the training.
 
     Raises:
         Diverged: a loss of training or validation is not finite.
@@ -72,6 +74,8 @@ def train_to_best(
         report("train")
         with memory.window():
             _train_epoch(trainer, epoch, clock, device, history)
+        if epoch == 1:
+            first_epoch()
         if epoch == 1 and training.epochs > 1:
             clock.reset()
         if epoch % training.eval_every and epoch < training.epochs:

@@ -47,6 +47,7 @@ def time_epochs(
     memory: PeakMemory,
     report: Callable[[str], None],
     warmed_up: Callable[[], None] = lambda: None,
+    first_epoch: Callable[[], None] = lambda: None,
 ) -> Timed:
     """Time training alone, in a steady state.
 
@@ -59,13 +60,18 @@ def time_epochs(
     Args:
         warmed_up: called once after the warm-up that was asked for: what is counted for the proof and costs time has
             to end then.
+        first_epoch: called once after the first epoch of the warm-up, if there is one.
 
     Raises:
         Diverged: a training loss is not finite.
     """
     report("train")
     clock = device_clock(device)
-    asked = [_time_epoch(trainer, epoch, device, clock) for epoch in range(1, warmup_epochs + 1)]
+    asked: list[float] = []
+    for epoch in range(1, warmup_epochs + 1):
+        asked.append(_time_epoch(trainer, epoch, device, clock))
+        if epoch == 1:
+            first_epoch()
     warmed_up()
     memory.keep(0)
     gc.collect()  # what preparation left is not to be collected within a timed epoch

@@ -17,6 +17,7 @@ import torch
 from harness.batches import budget, clusters, epochs, plans
 from harness.batches.features import choose as stores
 from harness.batches.features import store as features
+from harness.batches.observed.epoch_watch import EpochWatch
 from harness.batches.sampling import choose as samplers
 from harness.batches.sampling import numba_sampler
 from harness.graphs.partitioning import cache as cache_of_partitions
@@ -31,6 +32,7 @@ from harness.runs import train
 from harness.runs.accumulation import Gathering
 from harness.runs.determinism import use_deterministic_algorithms
 from harness.runs.execute import execute
+from harness.runs.failure import failure_of
 from harness.runs.proof import ToggleNotProven
 from harness.runs.request import RunRequest
 from harness.spec.dataset import Files, Split, Synthetic
@@ -600,3 +602,128 @@ def test_sums_made_by_another_kernel(graph, monkeypatch, asked, done):
     monkeypatch.setitem(aggregation._SUMS, asked, aggregation._SUMS[done])
     with pytest.raises(ToggleNotProven, match=f"aggregation .*{asked}.*{done}"):
         _run(graph, aggregation=asked)
+
+
+class _FirstNeighbours(samplers.NeighborSampler):
+    """Takes the first neighbours of every node, and never another."""
+
+    def _draw(self, nodes, ends, key, out, edge_weight):
+        start = self._from[0][nodes]
+        out[:] = np.concatenate([first + np.arange(n) for first, n in zip(start, np.diff(ends), strict=True)])
+
+
+class _FewNeighbours(samplers.NeighborSampler):
+    """Draws anew by whatever the key is, but among the first 12 neighbours alone."""
+
+    def _draw(self, nodes, ends, key, out, edge_weight):
+        for node, first, last, end in zip(nodes, self._from[0][nodes], ends, ends[1:], strict=False):
+            out[last:end] = first + np.random.default_rng([int(key), int(node)]).permutation(12)[: end - last]
+
+
+class _SameNeighbours(samplers.NeighborSampler):
+    """Gives each batch the neighbours of the first one."""
+
+    def sample(self, seeds, epoch=0, batch=0):
+        if not hasattr(self, "first"):
+            self.first = np.array(seeds)
+        found = super().sample(self.first[: len(seeds)], epoch, batch)
+        return replace(found, nodes=np.concatenate([seeds, found.nodes[len(seeds) :]]))
+
+
+@pytest.fixture(scope="module")
+def celebrities(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """1,000 nodes that all listen to the same 12, whose ids are the lowest, and to 20 others each."""
+    folder, rng = tmp_path_factory.mktemp("celebrities"), np.random.default_rng(0)
+    target = np.repeat(np.arange(12, 1000), 32)
+    source = np.concatenate([[*range(12), *rng.choice(np.arange(12, 1000), 20, replace=False)] for _ in range(988)])
+    x, y = rng.standard_normal((1000, 6)).astype(np.float32), np.arange(1000) % 3
+    np.savez(folder / "g.npz", edge_index=np.stack([source, target]), x=x, y=y)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
+        split = Split(kind="random", train=0.5, val=0.25)
+        yield prepare(Files(source="files", path="g.npz", split=split), "celebrities", folder)
+
+
+FIFTY_EPOCHS = {"epochs": 50}
+
+
+@pytest.mark.parametrize(
+    ("sampler", "method", "named"),
+    [
+        (
+            _FewNeighbours,
+            "uniform",
+            r"hold 12 different neighbours in hop 1, where uniform draws .* find \d{3}: .*stuck",
+        ),
+        (_FewNeighbours, "fixed", r"hold 12 different neighbours in hop 1, where fixed draws .* find \d{3}: .*stuck"),
+        (_FewNeighbours, "labor", r"hold 12 different neighbours in hop 1, where labor draws .* find \d{3}: .*stuck"),
+        (_SameNeighbours, "uniform", r"of epoch 1: .* edges looked at are none of the graph's"),
+    ],
+)
+@pytest.mark.parametrize("purpose", ["quality", "timing"])
+def test_a_sampler_that_is_stuck_ends_the_run_after_one_epoch(
+    celebrities, monkeypatch, sampler, method, named, purpose
+):
+    options, trained = _sampled(method), []
+    _run(celebrities, purpose=purpose, **options)
+    monkeypatch.setattr(samplers, "NeighborSampler", sampler)
+    epoch = train.Trainer.epoch
+    monkeypatch.setattr(train.Trainer, "epoch", lambda self, e, clock: trained.append(e) or epoch(self, e, clock))
+    with pytest.raises(ToggleNotProven, match=named) as raised:
+        _run(celebrities, purpose=purpose, training=FIFTY_EPOCHS, **options)
+    assert trained == [1]
+    assert failure_of(raised.value).status == "error"
+
+
+def test_the_first_neighbours_are_found_by_what_is_drawn_again(graph, monkeypatch):
+    """Also where no few nodes are everybody's first neighbours."""
+    monkeypatch.setattr(samplers, "NeighborSampler", _FirstNeighbours)
+    with pytest.raises(ToggleNotProven, match="but two epochs drew the same neighbours"):
+        _run(graph, training=FIFTY_EPOCHS)
+
+
+def test_seeds_that_never_leave_one_block(graph, monkeypatch):
+    seeds = samplers.NeighborBatches.batch
+    monkeypatch.setattr(samplers.NeighborBatches, "batch", lambda self, epoch, index: seeds(self, 1, 0))
+    with pytest.raises(ToggleNotProven, match="epoch 1: only 64 of 150 training nodes were a target"):
+        _run(graph, training=FIFTY_EPOCHS)
+
+
+@pytest.mark.parametrize(
+    ("targets", "named"),
+    [
+        (lambda graph: graph.train[::2], "only 75 of 150 training nodes were a target"),
+        (lambda graph: graph.train[graph.y[graph.train] != 2], "training nodes were a target; none was of class 2"),
+        (lambda graph: np.sort([*graph.train, *graph.test]), "75 targets of an epoch are no training nodes"),
+    ],
+)
+@pytest.mark.parametrize("batching", ["cluster", "full"])
+def test_targets_other_than_the_training_nodes(graph, cache, monkeypatch, batching, targets, named):
+    options = CLUSTER if batching == "cluster" else {"batching": "full"}
+    _run(graph, **options)
+    made = execution.batches_of
+    monkeypatch.setattr(
+        execution,
+        "batches_of",
+        lambda of, *rest, **more: _watched_by(of, made(replace(of, train=targets(of)), *rest, **more)),
+    )
+    with pytest.raises(ToggleNotProven, match=named):
+        _run(graph, training=FIFTY_EPOCHS, **options)
+
+
+def _watched_by(graph, plan):
+    """The plan's own idea of the training nodes is wrong; the watch knows the graph's."""
+    plan._watch = EpochWatch(graph, plan.num_batches)
+    return plan
+
+
+def test_targets_that_come_twice(graph, monkeypatch):
+    batch = plans.FullBatch.batch
+
+    def twice(self, epoch, index):
+        found = batch(self, epoch, index)
+        return replace(found, targets=np.concatenate([found.targets, found.targets[:7]]))
+
+    monkeypatch.setattr(plans.FullBatch, "batch", twice)
+    with pytest.raises(ToggleNotProven, match="7 targets of an epoch had been targets before in it"):
+        _run(graph, batching="full")

@@ -25,6 +25,9 @@ ACCUMULATED = {
 }
 
 
+SOURCES = {"edges": 900, "not_in_graph": 0, "found": [90, 95], "expected": [91.0, 95.0], "margin": [15.0, 15.0]}
+
+
 def _counters(**changes: Any) -> dict[str, Any]:
     """Those of a run with the default options on 100 nodes."""
     return {
@@ -40,6 +43,11 @@ def _counters(**changes: Any) -> dict[str, Any]:
         "sampling_weights": None,
         "reweighted": False,
         "train_nodes": 40,
+        "train_nodes_seen": [40, 40, 40],
+        "targets_repeated": 0,
+        "targets_not_train": 0,
+        "label_balance": {"classes_without_target": []},
+        "epoch_sources": SOURCES,
         "targets": 120,
         "seeds_once": True,
         "loader": {"threads": 0, "threads_used": 0, "submitted": 0, "made_in_background": 0, "most_ahead": 0},
@@ -103,6 +111,11 @@ def test_a_run_as_asked_is_proven():
         ({}, {"reweighted": True}, "sampling.reweight is False, but edges had weights"),
         ({}, {"sampling_weights": {"are_degrees": True}}, "the sampler had weights"),
         ({}, {"seeds_once": False}, "not the training nodes, each once"),
+        ({}, {"train_nodes_seen": [40, 39, 40]}, "batches of epoch 2: only 39 of 40 training nodes were a target"),
+        ({}, {"targets_repeated": 3}, "3 targets of an epoch had been targets before"),
+        ({}, {"targets_not_train": 1}, "1 targets of an epoch are no training nodes"),
+        ({}, {"epoch_sources": SOURCES | {"not_in_graph": 2}}, "2 of 900 edges looked at are none of the graph's"),
+        ({}, {"epoch_sources": SOURCES | {"found": [75, 95]}}, "hold 75 different neighbours in hop 1, .* find 91"),
         ({}, {"targets": 119}, "119 seeds in 3 epochs of 40 training nodes"),
         ({"sampling": {"node_edge_budget": 9}}, {}, "node_edge_budget is 9, but the run had none"),
         ({"loader": {"threads": 1}}, {}, "loader.threads is 1, but the run had 0"),

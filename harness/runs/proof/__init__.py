@@ -8,6 +8,7 @@ from typing import Any
 from harness.runs.proof.clusters import cluster_faults
 from harness.runs.proof.compute import compute_faults
 from harness.runs.proof.edges import edge_faults
+from harness.runs.proof.epochs import epoch_faults
 from harness.runs.proof.equal import equal
 from harness.runs.proof.features import feature_faults
 from harness.runs.proof.loader import loader_faults
@@ -16,7 +17,7 @@ from harness.runs.proof.sampling import sampling_faults
 from harness.runs.proof.steps import step_faults
 from harness.spec.options import Model, Options, Training
 
-__all__ = ["ToggleNotProven", "prove"]
+__all__ = ["ToggleNotProven", "prove", "prove_batches"]
 
 
 class ToggleNotProven(AssertionError):
@@ -33,7 +34,7 @@ def prove(options: Options, model: Model, training: Training, counters: dict[str
         ToggleNotProven: names every option without proof, with the counters that speak against it.
     """
     faults = [
-        *_batching(options, counters),
+        *_batch_faults(options, counters),
         *feature_faults(options, counters),
         *loader_faults(options.loader, counters),
         *compute_faults(options, model, counters),
@@ -43,6 +44,25 @@ def prove(options: Options, model: Model, training: Training, counters: dict[str
     ]
     if faults:
         raise ToggleNotProven("; ".join(faults))
+
+
+def prove_batches(options: Options, counters: dict[str, Any]) -> None:
+    """As `prove`, of the batches alone: after the first epoch, so that no sampler trains for hours on the wrong nodes.
+
+    Args:
+        counters: of the batches, with ``num_nodes``, and ``epochs`` and ``targets`` of the trainer.
+
+    Raises:
+        ToggleNotProven: as `prove`.
+    """
+    faults = [*_batch_faults(options, counters)]
+    if faults:
+        raise ToggleNotProven("; ".join(faults))
+
+
+def _batch_faults(options: Options, counters: dict[str, Any]) -> Iterator[str]:
+    yield from epoch_faults(counters)
+    yield from _batching(options, counters)
 
 
 def _batching(options: Options, counters: dict[str, Any]) -> Iterator[str]:
