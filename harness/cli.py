@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from harness.graphs.graph import Graph
     from harness.plan.model import Plan, VariantPlan
     from harness.records.results import VariantResult
+    from harness.spec.schema import Seeds
 
 app = typer.Typer(
     name="harness",
@@ -204,6 +205,7 @@ def run(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<var
     """Train all seeds of one variant, look by look, one process a run."""
     from harness.plan.model import VariantPlan
     from harness.records.files import write_atomically
+    from harness.records.looked import remember_looks
     from harness.reports.progress import Reporter
     from harness.runs.job import run_variant
     from harness.verdicts.decide import accuracy_decided
@@ -214,6 +216,7 @@ def run(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<var
     decide = accuracy_decided(todo.gate, todo.seeds.looks)
     result = run_variant(todo, _graph_folder(folder), folder.parent, decide=decide, progress=reporter)
     reporter.finished()
+    result = remember_looks(folder / "looked" / f"{plan_file.stem}.json", result)
     write_atomically(output, result.model_dump_json(indent=2) + "\n")
 
 
@@ -246,15 +249,32 @@ def time(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<va
 
 
 @app.command()
-def analyze(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan.json")], output: Output) -> None:
-    """Turn the results of all variants into verdicts."""
+def analyze(
+    plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan.json")],
+    output: Annotated[Path | None, typer.Option("--output", help="File to write; without it, to the screen.")] = None,
+    looks: Annotated[str, typer.Option("--looks", help="What if: other looks at the same seeds, e.g. 3,6.")] = "",
+) -> None:
+    """Turn the results of all variants into verdicts.
+
+    With --looks the same results are judged at other looks than the spec's; that is exploratory, and marked so.
+    """
     from harness.plan.model import Plan
     from harness.records.files import write_atomically
     from harness.verdicts.analyze import analyze as judge_all
+    from harness.verdicts.what_if import at_other_looks
 
     made = _refined(read_model(plan_file, Plan))
     variants, timings = _results(plan_file.parent, made)
+    if looks:
+        made, variants = at_other_looks(made, variants, _looks_of(looks))
     verdicts = judge_all(made, variants, timings)
+    if output is None:
+        from rich.console import Console
+
+        from harness.reports.terminal import verdict_table
+
+        verdict_table(verdicts, Console())
+        return
     write_atomically(output, verdicts.model_dump_json(indent=2) + "\n")
 
 
@@ -285,6 +305,23 @@ def report(
 
             made = _refined(read_model(folder / "plan.json", Plan))
             write_report(made, verdicts, *_results(folder, made), folder)
+
+
+def _looks_of(text: str) -> Seeds:
+    """`3,6` as looks.
+
+    Raises:
+        InputError: they are not whole, do not increase, or are out of range.
+    """
+    from pydantic import ValidationError
+
+    from harness.spec.schema import Seeds
+
+    try:
+        return Seeds.model_validate({"looks": [int(n) for n in text.split(",")]})
+    except (ValidationError, ValueError):
+        what = "no looks; give numbers of pairs from 3 to 200 that increase, e.g. --looks 3,6"
+        raise InputError(Problem("--looks", f"{text!r}: {what}")) from None
 
 
 def _make_plan(path: Path) -> Plan:

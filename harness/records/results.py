@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
 from harness.records.record import DeviceTimes, StageProfile, Stages, Status
 from harness.spec.options import Frozen
+from harness.spec.schema import Gate, Seeds
 
 
 class SeedRun(Frozen):
@@ -48,6 +49,23 @@ class Parity(Frozen):
         return self.state == "equal"
 
 
+class DecisionRule(Frozen):
+    """By what the seeds of a variant were looked at and stopped."""
+
+    metric: Literal["accuracy", "roc_auc", "macro_f1"]
+    max_drop_pp: float
+    alpha: float = Field(description="One-sided error over all looks.")
+    looks: Annotated[tuple[int, ...], Field(strict=False)]
+    first: int = Field(description="First seed.")
+
+    @classmethod
+    def of(cls, gate: Gate, seeds: Seeds) -> Self:
+        """The part of a gate and of its seeds that decides when seeds stop."""
+        return cls(
+            metric=gate.metric, max_drop_pp=gate.max_drop_pp, alpha=gate.alpha, looks=seeds.looks, first=seeds.first
+        )
+
+
 class VariantResult(Frozen):
     """`variants/<variant>.json`: the quality runs of one variant and of its reference."""
 
@@ -64,6 +82,10 @@ class VariantResult(Frozen):
     device: str
     environment: dict[str, Any] = Field({}, description="As in the record; verdicts compare its `torch`.")
     counters: dict[str, Any] = Field({}, description="Of the first run that ended well; where none did, of the first.")
+    decided_by: DecisionRule | None = Field(None, description="None for the baseline itself, and in older files.")
+    looked_before: list[DecisionRule] = Field(
+        [], description="Other rules by which some of these runs were looked at earlier, in this results folder."
+    )
 
 
 class TimedProcess(Frozen):

@@ -65,7 +65,7 @@ def answer(verdicts: Verdicts) -> str:
     compared = [c for c in verdicts.comparisons if c.verdict != "skipped"]
     if not compared:
         return "Nothing was compared: every variant was skipped."
-    accepted = [c for c in compared if c.verdict == "accept"]
+    accepted = [c for c in compared if c.verdict == "accept" and not c.exploratory]
     enabling = [c for c in compared if c.verdict == "enables"]
     limit = f"{verdicts.gate.max_drop_pp:g} pp"
     if accepted:
@@ -77,6 +77,24 @@ def answer(verdicts: Verdicts) -> str:
         )
     why = _why_none(verdicts, compared, enabling)
     return f"None of {plural(len(compared), 'variant')} is shown to be worth having: {why}."
+
+
+def looks_line(verdicts: Verdicts) -> str:
+    """At which look each accuracy stands, with the level of a look; empty where none was judged."""
+    at: dict[int, list[str]] = {}
+    for c in verdicts.comparisons:
+        if c.accuracy is not None and c.accuracy.look is not None:
+            at.setdefault(c.accuracy.look, []).append(c.variant)
+    if not at:
+        return ""
+    shown = "; ".join(f"{look_text(look, verdicts.looks)}: {_listed(names)}" for look, names in sorted(at.items()))
+    return f"Accuracy stands at {shown}. Alpha {verdicts.alpha_per_look:.4f} a look."
+
+
+def look_text(look: int, looks: list[int]) -> str:
+    """look 2 of 3 (10 pairs)."""
+    number = f" {looks.index(look) + 1} of {len(looks)}" if look in looks else ""
+    return f"look{number} ({plural(look, 'pair')})"
 
 
 def gain(comparison: ComparisonVerdict) -> str:

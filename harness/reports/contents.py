@@ -7,7 +7,16 @@ from dataclasses import dataclass
 
 from harness.plan.model import Plan
 from harness.records.results import TimingResult, VariantResult
-from harness.reports.answer import MEANINGS, ORDER, answer, control_line, question, resolution_line, sentence
+from harness.reports.answer import (
+    MEANINGS,
+    ORDER,
+    answer,
+    control_line,
+    looks_line,
+    question,
+    resolution_line,
+    sentence,
+)
 from harness.reports.details import (
     Facts,
     Failure,
@@ -23,7 +32,7 @@ from harness.reports.details import (
 )
 from harness.reports.drawing import Figure
 from harness.reports.open_questions import open_questions
-from harness.reports.tables import headings, reference_cells, verdict_cells
+from harness.reports.tables import headings, reference_cells, verdict_cells, verdict_text
 from harness.reports.telling import telling_counters
 from harness.verdicts.model import ComparisonVerdict, Verdict, Verdicts
 
@@ -38,7 +47,7 @@ class VariantDetails:
     """What stands behind one row of the verdict table."""
 
     variant: str
-    verdict: Verdict
+    verdict: str  # with `(exploratory)` where it is
     reason: str
     facts: Facts
     counters: Facts  # those that are about what the variant changes
@@ -61,6 +70,7 @@ class Contents:
     control: str
     control_state: str
     resolution: str
+    looks: str  # at which look each accuracy stands
     open_questions: list[str]
     figures: Sequence[Figure]
     details: list[VariantDetails]
@@ -93,6 +103,7 @@ def contents_of(
         control=control_line(verdicts),
         control_state=verdicts.control.state,
         resolution=resolution_line(verdicts),
+        looks=looks_line(verdicts),
         open_questions=open_questions(verdicts),
         figures=drawn,
         details=[_details(c, verdicts) for c in verdicts.comparisons],
@@ -108,7 +119,7 @@ def contents_of(
 def _details(comparison: ComparisonVerdict, verdicts: Verdicts) -> VariantDetails:
     return VariantDetails(
         variant=comparison.variant,
-        verdict=comparison.verdict,
+        verdict=verdict_text(comparison),
         reason=sentence(comparison.reason),
         facts=facts(comparison, verdicts),
         counters=[

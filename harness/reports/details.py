@@ -13,7 +13,7 @@ from typing import Any, Literal
 from harness.plan.model import Plan
 from harness.records.record import FAILED
 from harness.records.results import TimingResult, VariantResult
-from harness.reports.answer import metric
+from harness.reports.answer import look_text, metric
 from harness.reports.digits import bytes_text, decimals, fixed, seconds_text
 from harness.verdicts.model import ComparisonVerdict, FailedRun, Verdicts
 from harness.verdicts.wording import plural
@@ -79,7 +79,10 @@ def _accuracy_facts(comparison: ComparisonVerdict, verdicts: Verdicts) -> Facts:
     if accuracy.baseline is not None and accuracy.variant is not None:
         found.append((metric(verdicts.gate), f"{accuracy.variant:.4f}, reference {accuracy.baseline:.4f}"))
     if accuracy.look is not None:
-        found.append(("decided on", f"{plural(accuracy.look, 'pair')} of the looks {verdicts.looks}: {accuracy.state}"))
+        at = f"{look_text(accuracy.look, verdicts.looks)}, alpha {accuracy.alpha:.4f}"
+        found.append(("judged at", f"{at}: {accuracy.state}"))
+    if comparison.exploratory:
+        found.append(("exploratory", comparison.exploratory_reason))
     if accuracy.identical:
         found.append(("predictions", "identical on every pair"))
     if accuracy.collapse_rate_below is not None:

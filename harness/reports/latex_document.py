@@ -38,6 +38,7 @@ def latex_document(contents: Contents) -> str:
         _paragraphs([f"{verdict}: {meaning}" for verdict, meaning in contents.meanings]),
         latex(contents.control, breakable=True),
         latex(contents.resolution),
+        latex(contents.looks, breakable=True),
         rf"\subsection*{{{HEADING}}}",
         _paragraphs(contents.open_questions) or NONE,
         r"\subsection*{How it was measured}",

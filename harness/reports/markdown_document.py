@@ -21,6 +21,7 @@ def markdown_document(contents: Contents) -> str:
         markdown_table(contents.headings, [*contents.anchors, *contents.rows]),
         _list([f"**{verdict}**: {markdown(meaning)}" for verdict, meaning in contents.meanings]),
         f"{markdown(contents.control)}\n\n{markdown(contents.resolution)}",
+        markdown(contents.looks),
         f"## {HEADING}",
         _list([markdown(line) for line in contents.open_questions]) or NONE,
         "## Figures",

@@ -9,6 +9,7 @@ from harness.verdicts.warnings import coarse_test_set
 from harness.verdicts.wording import plural
 
 HEADING = "Warnings and open questions"
+EXPLORATORY = "Exploratory, so never recommended"
 NONE = "No warnings, and nothing that was asked is left open."
 
 Question = tuple[str, str]  # what is open, and why or what it would take; the second may be empty
@@ -25,7 +26,7 @@ def open_questions(verdicts: Verdicts, named: int | None = None) -> list[str]:
     """
     said = {verdicts.control.reason, coarse_test_set(verdicts.gate, verdicts.test_set)}
     found = [sentence(warning) for warning in verdicts.warnings if warning not in said]
-    if sum(c.verdict == "accept" for c in verdicts.comparisons) > 1:
+    if sum(c.verdict == "accept" and not c.exploratory for c in verdicts.comparisons) > 1:
         found.append(
             sentence(verdicts.recommended_note)
             or "Whether the accepted variants hold together: each was compared alone."
@@ -35,6 +36,9 @@ def open_questions(verdicts: Verdicts, named: int | None = None) -> list[str]:
         if comparison.verdict == "inconclusive":
             for what, why in _questions(comparison, verdicts):
                 asked.setdefault(what, []).append((comparison.variant, why))
+    for comparison in verdicts.comparisons:
+        if comparison.exploratory:
+            asked.setdefault(EXPLORATORY, []).append((comparison.variant, comparison.exploratory_reason))
     return found + [_line(what, entries, named) for what, entries in asked.items()]
 
 

@@ -23,7 +23,7 @@ from harness.verdicts.wording import plural
 _EXACT_TO = 9  # decimals of percentage points: equal means differ by 1e-10 of them in floating point
 
 CSV_COLUMNS = (
-    *("spec", "variant", "reference", "goal", "exact", "verdict", "n_pairs", "look"),
+    *("spec", "variant", "reference", "goal", "exact", "verdict", "exploratory", "n_pairs", "look", "alpha"),
     *("metric", "reference_metric", "variant_metric", "delta_pp", "delta_lower_pp", "delta_upper_pp"),
     *("accuracy_state", "more_seeds", "speedup", "speedup_lower", "speedup_upper", "blocks", "speed_state"),
     *("reference_epoch_s", "variant_epoch_s", "memory_ratio", "memory_lower", "memory_upper", "memory_state"),
@@ -45,9 +45,14 @@ def verdict_cells(comparison: ComparisonVerdict, gate: Gate) -> list[str]:
         accuracy_text(comparison, gate),
         speed_text(comparison, gate),
         memory_text(comparison, gate),
-        comparison.verdict,
+        verdict_text(comparison),
         comparison.reason,
     ]
+
+
+def verdict_text(comparison: ComparisonVerdict) -> str:
+    """The verdict, and whether it is exploratory."""
+    return f"{comparison.verdict} (exploratory)" if comparison.exploratory else comparison.verdict
 
 
 def reference_cells(verdicts: Verdicts) -> list[list[str]]:
@@ -155,6 +160,7 @@ def _csv_row(c: ComparisonVerdict, verdicts: Verdicts) -> dict[str, object]:
         "goal": c.goal,
         "exact": c.exact,
         "verdict": c.verdict,
+        "exploratory": c.exploratory,
         "n_pairs": c.n_pairs,
         "metric": verdicts.gate.metric,
         "patch": escaping.spreadsheet(json.dumps(c.patch, sort_keys=True)),
@@ -163,6 +169,7 @@ def _csv_row(c: ComparisonVerdict, verdicts: Verdicts) -> dict[str, object]:
     if c.accuracy is not None:
         row |= {
             "look": c.accuracy.look,
+            "alpha": c.accuracy.alpha,
             "reference_metric": c.accuracy.baseline,
             "variant_metric": c.accuracy.variant,
             "delta_pp": _without_residue(c.accuracy.delta_pp),

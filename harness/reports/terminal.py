@@ -14,11 +14,11 @@ from rich.text import Text
 from harness.plan.cost import cost
 from harness.plan.model import CONTROL, Cell, Plan
 from harness.plan.partitions import PartitionReport, PlannedPartition
-from harness.reports.answer import answer, control_line, metric, reasons, resolution_line
+from harness.reports.answer import answer, control_line, looks_line, metric, reasons, resolution_line
 from harness.reports.details import patch_text
 from harness.reports.digits import bytes_text, decimals, seconds_text, shortened, shortened_apart
 from harness.reports.escaping import clean
-from harness.reports.open_questions import HEADING, open_questions
+from harness.reports.open_questions import EXPLORATORY, HEADING, open_questions
 from harness.reports.tables import accuracy_text, reference_cells, speed_text
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 from harness.verdicts.wording import plural, ratio_text
@@ -56,9 +56,12 @@ def verdict_table(verdicts: Verdicts, console: Console, folder: Path | None = No
         [*anchors, *(_row(c, verdicts) for c in verdicts.comparisons)],
         styles=["dim"] * len(anchors) + [STYLES[c.verdict] for c in verdicts.comparisons],
     )
+    if any(c.exploratory for c in verdicts.comparisons):
+        say(console, f"* {EXPLORATORY[0].lower()}{EXPLORATORY[1:]}: not by the looks and the gate that were declared.")
     say(console, answer(verdicts), style="bold")
     say(console, control_line(verdicts), style="" if verdicts.control.state == "quiet" else "yellow")
     say(console, resolution_line(verdicts))
+    say(console, looks_line(verdicts))
     explained = [c for c in verdicts.comparisons if c.verdict not in ("accept", "inconclusive")]
     _list(console, "Why", reasons(explained))
     _list(console, HEADING, open_questions(verdicts, _MOST_NAMES))
@@ -75,7 +78,7 @@ def _row(comparison: ComparisonVerdict, verdicts: Verdicts) -> list[str]:
         accuracy_text(comparison, gate, most=2),
         speed_text(comparison, gate, most=2),
         "–" if memory.ratio is None else ratio_text(memory.ratio, places),
-        comparison.verdict,
+        comparison.verdict + ("*" if comparison.exploratory else ""),
     ]
 
 

@@ -15,7 +15,7 @@ from harness.plan.ids import run_id
 from harness.plan.model import Cell, VariantPlan
 from harness.plan.version import ENGINE_VERSION, uses_metis
 from harness.records.record import Record
-from harness.records.results import Parity, SeedRun, VariantResult
+from harness.records.results import DecisionRule, Parity, SeedRun, VariantResult
 from harness.records.spread import over_smoothed, spread_judged
 from harness.records.store import RecordStore
 from harness.runs.lease import Device, lease_device
@@ -227,6 +227,7 @@ class _Job:
             device=self.device.kind,
             environment=ok[0].environment if ok else {},
             counters=ok[0].counters if ok else {},
+            decided_by=None if reference is None else DecisionRule.of(self.plan.gate, self.plan.seeds),
         )
 
     def _seed_run(self, record: Record) -> SeedRun:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Literal
 
@@ -30,6 +30,7 @@ class Judgement:
     seen: int  # positions looked at: what lies beyond is ignored
     identical: bool = False
     failed_at: int | None = None  # position where the variant failed though the baseline ran
+    exploratory: bool = False  # no looks were declared
 
     @property
     def level(self) -> float:
@@ -58,7 +59,8 @@ def judge(
         max_drop_pp: the allowed drop, percentage points.
         alpha: one-sided error, over all looks.
         looks: numbers of pairs at which a decision may be made; the first decision is final and later seeds are
-            ignored. None: one look at what is there.
+            ignored. None: one look at what is there, marked `.exploratory`, since nothing shows that their number was
+            not chosen by what it gives. ``[n]`` declares one look at n pairs.
         test_nodes: nodes in the test set, if known: keeps small test sets from passing by coincidence.
 
     ``None`` or NaN is a run that failed. Where the variant failed and the baseline ran the state is **dnf**; a seed
@@ -131,14 +133,14 @@ def judge_pairs(
         if reference[i] is None:
             continue
         if variant[i] is None:
-            return _dnf(level, pairs, i)
+            return replace(_dnf(level, pairs, i), exploratory=looks is None)
         pairs.append(i)
         if looks is not None and len(pairs) in looks:
             last = test()
             if last.decided:
                 return last
     if looks is None:
-        return test()
+        return replace(test(), exploratory=True)
     return last if last is not None else _too_few(level, pairs, count)
 
 

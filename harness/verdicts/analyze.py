@@ -8,11 +8,12 @@ from typing import Any
 
 from harness.plan.model import BASELINE, CONTROL, Comparison, Plan, Skipped
 from harness.records.one_line import one_line
-from harness.records.results import SeedRun, TimingResult, VariantResult
+from harness.records.results import DecisionRule, SeedRun, TimingResult, VariantResult
 from harness.verdicts.comparable import arms_difference, quality_difference, timing_difference
 from harness.verdicts.control import control_memory, summarise_control
 from harness.verdicts.costs import costs_of, epoch_seconds, measured_over_estimated, peak_bytes
 from harness.verdicts.diagnosis import diagnose
+from harness.verdicts.exploratory import exploratory_reason
 from harness.verdicts.memory import judge_memory
 from harness.verdicts.model import (
     ComparisonVerdict,
@@ -109,6 +110,7 @@ def _compare(
         ),
         plan.gate,
     )
+    exploring = exploratory_reason(result, quality, DecisionRule.of(plan.gate, plan.seeds))
     return ComparisonVerdict(
         variant=comparison.variant,
         reference=comparison.reference,
@@ -127,6 +129,8 @@ def _compare(
         failed=_failed(result, timing),
         **_counters(result, timing),
         notes=_notes(comparison, quality, speed, result),
+        exploratory=bool(exploring),
+        exploratory_reason=exploring,
     )
 
 

@@ -133,6 +133,8 @@ class ComparisonVerdict(Frozen):
     counters: dict[str, Any] = Field({}, description="Proof that the option was on: what one run really did.")
     counters_run: str = Field("", description="That run's id: of the last timing process, else of a quality run.")
     notes: list[str] = Field([], description="Shorter remarks that change no verdict.")
+    exploratory: bool = Field(False, description="Not by the looks and the gate that were declared beforehand.")
+    exploratory_reason: str = Field("", description="Why, in words; empty where it is not exploratory.")
 
 
 class Control(Frozen):

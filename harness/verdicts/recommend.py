@@ -37,9 +37,10 @@ def recommend(comparisons: Sequence[ComparisonVerdict], plan: Plan) -> Recommend
     beside the other (a fan-out with cluster batches), and where the options together cannot run. Comparisons with
     another reference (leave one out) say what a part adds to a stack, not what to add to the baseline.
     """
-    accepted = [c for c in comparisons if c.verdict == "accept" and c.reference == BASELINE]
+    accepted = [c for c in comparisons if c.verdict == "accept" and c.reference == BASELINE and not c.exploratory]
     if not accepted:
-        return Recommendation((), {}, "no variant was accepted")
+        explored = any(c.verdict == "accept" for c in comparisons if c.exploratory)
+        return Recommendation((), {}, "no variant was accepted" + (" but by exploration" if explored else ""))
     together = _Together(plan)
     lost: list[str] = []
     for candidate in sorted(accepted, key=lambda c: (-_gain(c), c.variant)):

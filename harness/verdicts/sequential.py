@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import operator
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -17,6 +18,7 @@ from scipy import special
 from harness.records.files import write_atomically
 from harness.spec.errors import InputError
 from harness.spec.places import cache_root
+from harness.verdicts.wording import numbers
 
 Sides = Literal[1, 2]
 T = TypeVar("T")
@@ -24,6 +26,7 @@ T = TypeVar("T")
 _DRAWS = 1_000_000
 _SEED = 0
 _CHUNK = 50_000  # rows at a time: bounds the memory, and does not change the draws
+_SLOW = 60  # a last look from here on takes over a second
 _FINEST = 1e-4  # what the draws resolve: 100 of them lie below
 _METHOD = 1  # goes into the name of a cached value; raise it when the computation changes
 
@@ -144,6 +147,8 @@ def _remembered(sides: Sides, alpha: float, looks: tuple[int, ...]) -> float:
     path = cache_root() / "looks" / f"{name}.json"
     value = _read(path, key)
     if value is None:
+        if looks[-1] >= _SLOW:
+            print(f"the level of each of the looks {numbers(looks)} is computed once, in seconds", file=sys.stderr)
         value = simulate_alpha(looks, alpha, sides)
         _write(path, {**key, "alpha_per_look": value})
     return value

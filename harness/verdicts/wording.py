@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 _MOST_DECIMALS = 4
+_MOST_NUMBERS = 6
 METRICS = {"accuracy": "accuracy", "roc_auc": "ROC-AUC", "macro_f1": "macro-F1"}
 
 
@@ -49,3 +52,10 @@ def seconds_text(seconds: float | None) -> str:
     if seconds < 7170:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+def numbers(values: Sequence[int]) -> str:
+    """5, 10, 20; more than six by their ends: 3, 4, … 200."""
+    if len(values) > _MOST_NUMBERS:
+        return f"{values[0]}, {values[1]}, … {values[-1]}"
+    return ", ".join(map(str, values))

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from harness.cli import _results, time
+from harness.cli import _results, analyze, time
 from harness.plan.done import belongs
 from harness.plan.files import variant_plans, write_plan
 from harness.plan.machine import Machine
 from harness.plan.model import Plan
 from harness.records.results import SeedRun, TimingResult, VariantResult
+from harness.spec.errors import InputError
+from harness.verdicts.model import Verdicts
 
 PlanOf = Callable[..., Plan]
 TWO = "variants:\n  half: {set: {precision: fp16}}\n  spmm: {set: {aggregation: spmm}}\n"
@@ -57,3 +59,42 @@ def test_the_time_command_times_nothing_that_could_not_train(
     timing = TimingResult.model_validate_json((folder / "timing" / "half.json").read_text())
     assert (timing.status, timing.reason) == ("skipped", "its quality runs failed: oom: no room")
     assert belongs(timing, variant_plans(plan)["half"])
+
+
+def test_other_looks_are_shown_and_not_written(
+    plan_of: PlanOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: Machine, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setattr("harness.plan.machine.probe", lambda folder: machine)
+    plan = plan_of(TWO)
+    write_plan(plan, tmp_path)
+    folder = tmp_path / plan.spec
+    (folder / "variants").mkdir()
+    seeds = [SeedRun(seed=s, run_id=f"r{s}", status="ok", metric=0.7 + s / 1e4) for s in range(5)]
+    result = VariantResult(
+        variant="half",
+        cell_id=plan.cells["half"].cell_id,
+        reference="baseline",
+        reference_cell_id=plan.cells["baseline"].cell_id,
+        runs=seeds,
+        reference_runs=seeds,
+        threads=1,
+        device="cpu",
+    )
+    (folder / "variants" / "half.json").write_text(result.model_dump_json())
+    analyze(folder / "plan.json", None, "3,6")
+    shown = capsys.readouterr().out
+    assert "look 1 of 2 (3 pairs): half" in shown
+    assert "inconclusive*" in shown
+    assert not (folder / "verdicts.json").exists()
+    analyze(folder / "plan.json", folder / "verdicts.json", "")
+    (half, _) = Verdicts.model_validate_json((folder / "verdicts.json").read_text()).comparisons
+    assert not half.exploratory
+
+
+@pytest.mark.parametrize("looks", ["2,5", "5,5", "five", "5,", "5,1000"])
+def test_bad_looks_are_said(plan_of: PlanOf, tmp_path: Path, looks: str, monkeypatch, machine: Machine) -> None:
+    monkeypatch.setattr("harness.plan.machine.probe", lambda folder: machine)
+    plan = plan_of(TWO)
+    write_plan(plan, tmp_path)
+    with pytest.raises(InputError, match=r"--looks: .*from 3 to 200 that increase, e\.g\. --looks 3,6"):
+        analyze(tmp_path / plan.spec / "plan.json", None, looks)

@@ -16,7 +16,7 @@ import pytest
 
 from harness.plan.model import DatasetPlan
 from harness.records.record import Stages
-from harness.reports.answer import answer, control_line, question, sentence
+from harness.reports.answer import answer, control_line, looks_line, question, sentence
 from harness.reports.details import facts, failures, value_text
 from harness.reports.drawing import Figure
 from harness.reports.figures import figures
@@ -512,3 +512,36 @@ def test_a_leak_stands_in_the_details_whether_or_not_the_variant_was_timed(make_
         told = comparison("v", memory=memory.model_copy(update={"warnings": [leak]}))
         assert ("memory", leak) in facts(told, make_verdicts([told]))
         assert "memory" not in dict(facts(plain, make_verdicts([plain])))
+
+
+def _read(folder: Path, form: str) -> str:
+    """A report without the places where its lines may break."""
+    return (folder / f"report.{form}").read_text().replace("\\allowbreak{}", "")
+
+
+def test_exploratory_verdicts_are_marked_in_every_form(make_verdicts, make_plan, make_results, tmp_path) -> None:
+    why = "its seeds were decided by looks 3, 6, not looks 5, 10, 20"
+    marked = comparison("tuned", exploratory=True, exploratory_reason=why)
+    made = make_verdicts([comparison("plain"), marked])
+    assert answer(made).startswith("1 of 2 variants is worth having: plain")
+    write_report(make_plan(made), made, *make_results(made), tmp_path)
+    page, text, latex, table = (_read(tmp_path, form) for form in ("html", "md", "tex", "csv"))
+    assert '<span class="chip accept exploratory">accept (exploratory)</span>' in page
+    for form in (page, text, latex):
+        assert why in form
+        assert "accept (exploratory)" in form
+        assert "Exploratory, so never recommended: tuned" in form
+    assert [row["exploratory"] for row in csv.DictReader(table.splitlines())][:2] == ["False", "True"]
+
+
+def test_the_look_and_its_level_are_told(make_verdicts, make_plan, make_results, tmp_path) -> None:
+    late = comparison("late", accuracy=accuracy(n=10))
+    made = make_verdicts([comparison("early"), late])
+    assert looks_line(made) == (
+        f"Accuracy stands at look 1 of 3 (5 pairs): early; look 2 of 3 (10 pairs): late. "
+        f"Alpha {made.alpha_per_look:.4f} a look."
+    )
+    write_report(make_plan(made), made, *make_results(made), tmp_path)
+    for form in ("html", "md", "tex"):
+        assert looks_line(made) in _read(tmp_path, form)
+    assert "look 2 of 3 (10 pairs), alpha 0.0206: pass" in _read(tmp_path, "md")

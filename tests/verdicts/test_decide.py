@@ -7,8 +7,11 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from harness.spec.schema import Gate, Timing
+from harness.verdicts.accuracy import Judgement, judge_pairs
 from harness.verdicts.decide import accuracy_decided, speed_decided
 from tests.verdicts.results import FAILING, FAST, PASSING, SAME, UNDECIDED
 
@@ -57,6 +60,40 @@ def test_equal_classes_do_not_settle_a_metric_of_scores() -> None:
     spread = [0.895, 0.905, 0.885, 0.91, 0.90]
     assert not accuracy_decided(gate, LOOKS)(reference, spread, True, 1000)
     assert accuracy_decided(gate, LOOKS)(reference, reference, True, 1000)
+
+
+ARM = st.lists(st.none() | st.floats(-3.0, 2.0).map(lambda x: round(x, 2)), min_size=12, max_size=24)
+MANY_LOOKS = st.lists(st.integers(3, 14), min_size=1, max_size=5, unique=True).map(lambda looks: tuple(sorted(looks)))
+
+
+@given(ARM, ARM.map(lambda d: [None if x is None else 0.0 for x in d]), MANY_LOOKS, st.sampled_from([None, 40, 5000]))
+@settings(max_examples=150, deadline=None)
+def test_the_job_stops_where_the_verdict_says_for_any_looks(
+    d: list[float | None], failures: list[float | None], looks: tuple[int, ...], nodes: int | None
+) -> None:
+    """A job that asks after each look what it has so far ends with what the replay of all seeds gives."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("harness.verdicts.accuracy.alpha_per_look", lambda looks, alpha: alpha / len(looks))
+        size = min(len(d), len(failures))
+        baseline = [None if x is None else 0.7 for x in failures[:size]]
+        variant = [None if x is None else 0.7 + x / 100.0 for x in d[:size]]
+        decide, gate = accuracy_decided(Gate(), looks), Gate()
+
+        def judged(seeds: int) -> Judgement:
+            return judge_pairs(
+                baseline[:seeds],
+                variant[:seeds],
+                max_drop_pp=gate.max_drop_pp,
+                alpha=gate.alpha,
+                looks=looks,
+                test_nodes=nodes,
+            )
+
+        ends = [n for n in range(1, size + 1) if sum(x is not None for x in baseline[:n]) in looks]
+        asked = [n for n in ends if baseline[n - 1] is not None]
+        stop = next((n for n in asked if decide(baseline[:n], variant[:n], False, nodes)), size)
+        assert judged(stop) == judged(size) or stop >= looks[-1]
+        assert all(not judged(n).decided for n in asked if n < stop)
 
 
 def logs(ratios: list[float]) -> list[float]:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special
 
 from harness.verdicts import sequential
 from harness.verdicts.non_inferiority import non_inferiority
@@ -122,3 +128,44 @@ def test_replay_stops_at_the_first_decision() -> None:
 
 def _never(*_: object) -> float:
     raise AssertionError("computed again")
+
+
+def test_processes_that_compute_at_once_leave_one_whole_file(tmp_path: Path) -> None:
+    code = f"from harness.verdicts.sequential import alpha_per_look; print(alpha_per_look({list(UNCOMMON)}))"
+    environment = {**os.environ, "HARNESS_CACHE": str(tmp_path)}
+    at_once = [
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment)
+        for _ in range(3)
+    ]
+    said = {process.communicate()[0].strip() for process in at_once}
+    (kept,) = (tmp_path / "looks").iterdir()
+    assert said == {str(json.loads(kept.read_text())["alpha_per_look"])}
+
+
+def test_what_takes_seconds_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    monkeypatch.setattr(sequential, "simulate_alpha", lambda *_: 0.01)
+    alpha_per_look(UNCOMMON)
+    assert capsys.readouterr().err == ""
+    alpha_per_look([100, 200])
+    assert capsys.readouterr().err == "the level of each of the looks 100, 200 is computed once, in seconds\n"
+
+
+@given(
+    st.lists(st.integers(2, 25), min_size=2, max_size=6, unique=True).map(sorted),
+    st.sampled_from([0.01, 0.05, 0.2]),
+    st.sampled_from([1, 2]),
+)
+@settings(max_examples=6, deadline=None)
+def test_any_looks_together_err_as_often_as_asked(looks: list[int], alpha: float, sides: sequential.Sides) -> None:
+    """Other draws than those the level was found by, one t test a look."""
+    level = simulate_alpha(looks, alpha, sides)
+    assert alpha / len(looks) - 1e-3 < level < alpha
+    d = np.random.default_rng(99).standard_normal((20_000, looks[-1]))
+    erred = np.zeros(len(d), dtype=bool)
+    for n in looks:
+        t = d[:, :n].mean(axis=1) / (d[:, :n].std(axis=1, ddof=1) / np.sqrt(n))
+        erred |= (np.abs(t) if sides == 2 else t) > special.stdtrit(n - 1, 1.0 - level / sides)
+    assert erred.mean() == pytest.approx(alpha, abs=4.5 * np.sqrt(alpha * (1 - alpha) / len(d)))
