@@ -9,6 +9,12 @@ import numpy as np
 
 ARRAYS = ("indptr", "indices", "x", "y", "train", "val", "test")
 EDGE_ATTR = "edge_attr"  # hashed where there is one
+PARTS = {
+    "graph": ("indptr", "indices", EDGE_ATTR),
+    "features": ("x",),
+    "labels": ("y",),
+    "splits": ("train", "val", "test"),
+}
 VERSION = 3  # of what is hashed and how: the builder's version may rise for graphs that stay the same
 CHUNK_BYTES = 16 << 20
 
@@ -22,10 +28,31 @@ def fingerprint(arrays: Mapping[str, np.ndarray], num_classes: int) -> str:
     """
     digest = hashlib.sha256(f"harness graph {VERSION} classes {num_classes}".encode())
     for name in (*ARRAYS, *(name for name in [EDGE_ATTR] if name in arrays)):
-        array = arrays[name]
-        digest.update(f"|{name} {array.dtype.str} {array.shape}|".encode())
-        flat = array.reshape(-1)
-        step = max(1, CHUNK_BYTES // array.dtype.itemsize)
-        for first in range(0, len(flat), step):
-            digest.update(memoryview(np.ascontiguousarray(flat[first : first + step])).cast("B"))
+        _add(digest, name, arrays[name])
     return digest.hexdigest()
+
+
+def part_fingerprints(arrays: Mapping[str, np.ndarray], num_classes: int) -> dict[str, str]:
+    """SHA-256 of each of `PARTS`, by name: likewise over its arrays, `VERSION`, and for labels the number of classes.
+
+    Args:
+        arrays: as for `fingerprint`.
+        num_classes: likewise.
+    """
+    found = {}
+    for part, names in PARTS.items():
+        classes = f" classes {num_classes}" if part == "labels" else ""
+        digest = hashlib.sha256(f"harness {part} {VERSION}{classes}".encode())
+        for name in names:
+            if name in arrays:
+                _add(digest, name, arrays[name])
+        found[part] = digest.hexdigest()
+    return found
+
+
+def _add(digest: hashlib._Hash, name: str, array: np.ndarray) -> None:
+    digest.update(f"|{name} {array.dtype.str} {array.shape}|".encode())
+    flat = array.reshape(-1)
+    step = max(1, CHUNK_BYTES // array.dtype.itemsize)
+    for first in range(0, len(flat), step):
+        digest.update(memoryview(np.ascontiguousarray(flat[first : first + step])).cast("B"))

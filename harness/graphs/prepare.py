@@ -12,6 +12,7 @@ from filelock import FileLock, Timeout
 
 from harness.graphs.checks import check_edge_attr, check_edges, check_labels, check_size
 from harness.graphs.csr import build_csr, edge_numbers
+from harness.graphs.data_version import data_version
 from harness.graphs.faults import data_fault
 from harness.graphs.feature_file import columns_to_write
 from harness.graphs.folders import clear_disk_messages, find_file
@@ -104,6 +105,7 @@ def _build(dataset: Dataset, spec_dir: Path, building: Path, say: Progress) -> N
         warnings=(*raw.warnings, *edge_warnings, *label_warnings, *split_warnings(split, y, class_names)),
     )
     write_meta(building, meta.model_copy(update={"prepare_s": round(time.perf_counter() - started, 3)}))
+    data_version(open_graph(building))  # here, where hours of reading are expected, rather than in the first job
     say(f"prepared {meta.num_nodes:,} nodes, {meta.num_edges:,} edges in {time.perf_counter() - started:.1f} s")
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
+from harness.records.data_version import DataVersion
 from harness.records.record import DeviceTimes, StageProfile, Stages, Status
 from harness.spec.options import Frozen
 from harness.spec.schema import Gate, Seeds
@@ -30,6 +31,9 @@ class SeedRun(Frozen):
     spread_by_layer: list[float | None] = Field([], description="`embedding_spread` of the record's counters.")
     over_smoothed: bool | None = Field(None, description="By `harness.records.spread`; None where not looked at.")
     message: str = Field("", description="What a failed run said, in one line.")
+    environment: dict[str, Any] = Field(
+        {}, description="What of the record's environment is other than in the result's `environment`."
+    )
 
 
 class Parity(Frozen):
@@ -80,7 +84,8 @@ class VariantResult(Frozen):
     fingerprint: str = ""
     threads: int
     device: str
-    environment: dict[str, Any] = Field({}, description="As in the record; verdicts compare its `torch`.")
+    data: DataVersion | None = Field(None, description="Builder and fingerprints of its parts; None if not recorded.")
+    environment: dict[str, Any] = Field({}, description="As in the record of the first run that ended well.")
     counters: dict[str, Any] = Field({}, description="Of the first run that ended well; where none did, of the first.")
     decided_by: DecisionRule | None = Field(None, description="None for the baseline itself, and in older files.")
     looked_before: list[DecisionRule] = Field(
@@ -101,6 +106,7 @@ class TimedProcess(Frozen):
     peak_bytes: int | None = None
     reserved_bytes: int | None = Field(None, description="CUDA: peak of what the allocator reserved.")
     profile: StageProfile | None = Field(None, description="Of one more epoch, with a clock at each stage.")
+    disk_reads: str | None = Field(None, description="As in the record's counters; None without features on a disk.")
     message: str = ""
 
 
@@ -146,4 +152,5 @@ class TimingResult(Frozen):
     counters: dict[str, Any] = {}
     threads: int
     device: str
+    data: DataVersion | None = Field(None, description="As in `VariantResult`.")
     environment: dict[str, Any] = {}

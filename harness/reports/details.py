@@ -20,6 +20,8 @@ from harness.verdicts.wording import plural
 
 _PARITY = {"equal": "equal", "differs": "NOT equal", "not-checked": "not checked"}
 
+_SHOWN_DIGITS = 12  # of a fingerprint; `verdicts.json` has all of them
+
 Facts = list[tuple[str, str]]  # name and value, in the order they are read
 
 
@@ -270,12 +272,22 @@ def run_facts(plan: Plan, verdicts: Verdicts, variants: Mapping[str, VariantResu
         ("spec", f"{plan.spec} ({plan.spec_path})"),
         ("data", json.dumps(plan.dataset.dataset.model_dump(exclude_defaults=True), ensure_ascii=False)),
         ("data fingerprint", ", ".join(fingerprints) or "not known: no run ended well"),
+        *_parts(verdicts),
         ("training", patch_text(training.model_dump(exclude_none=True))),
         ("design", f"{plan.design}, {plural(len(plan.comparisons), 'comparison')}"),
         ("threads", f"{plan.quality_threads} a quality run, {plan.timing_threads} a timing process"),
         ("device", verdicts.device or plan.device),
     ]
     return found
+
+
+def _parts(verdicts: Verdicts) -> Facts:
+    """Builder and parts of the data; results of before they were recorded have none."""
+    data = verdicts.data
+    if data is None:
+        return []
+    parts = ", ".join(f"{name} {digest[:_SHOWN_DIGITS]}" for name, digest in data.parts.model_dump().items())
+    return [("fingerprints of its parts", parts), ("built by", f"version {data.builder_version} of the builder")]
 
 
 def environment_facts(verdicts: Verdicts, timings: Mapping[str, TimingResult]) -> Facts:

@@ -9,11 +9,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from harness.graphs.data_version import data_version
 from harness.graphs.graph import GraphMeta
 from harness.graphs.store import open_graph
 from harness.plan.ids import run_id
 from harness.plan.model import Cell, VariantPlan
 from harness.plan.version import ENGINE_VERSION, uses_metis
+from harness.records.data_version import DataVersion
 from harness.records.record import Record
 from harness.records.results import DecisionRule, Parity, SeedRun, VariantResult
 from harness.records.spread import over_smoothed, spread_judged
@@ -63,12 +65,13 @@ def run_variant(
         InputError: the graph is not there, damaged or of another version, the device is not there, the disk is full.
         ServerFault: a fault of the harness.
     """
-    meta = open_graph(graph_path).meta
+    graph = open_graph(graph_path)
+    meta, data = graph.meta, data_version(graph)
     with (
         lease_device(plan.device, lambda line: progress(f"{plan.cell.name}: {line}")) as device,
         ForkServer(plan.quality_threads, device, engine) as server,
     ):
-        job = _Job(plan, graph_path, meta, RecordStore(results / "runs", progress), server, device, progress)
+        job = _Job(plan, graph_path, meta, data, RecordStore(results / "runs", progress), server, device, progress)
         job.run(decide)
         return job.result()
 
@@ -78,6 +81,7 @@ class _Job:
     plan: VariantPlan
     graph_path: Path
     meta: GraphMeta
+    data: DataVersion
     store: RecordStore
     server: ForkServer
     device: Device
@@ -141,7 +145,7 @@ class _Job:
                 store=self.store,
                 server=self.server,
                 limits=self.plan.limits,
-                data={"fingerprint": self.meta.fingerprint},
+                data=self.data.model_dump(),
                 say=lambda line: self.progress(f"{self.plan.cell.name}: {line}"),
                 name=cell.name,
                 made=made.append,
@@ -213,24 +217,26 @@ class _Job:
     def result(self) -> VariantResult:
         reference = self.plan.reference
         ok = [r for r in self.variant.values() if r.status == "ok"] or list(self.variant.values())
+        environment = ok[0].environment if ok else {}
         return VariantResult(
             variant=self.plan.cell.name,
             cell_id=self.plan.cell.cell_id,
             reference=None if reference is None else reference.name,
             reference_cell_id=None if reference is None else reference.cell_id,
-            runs=[self._seed_run(r) for _, r in sorted(self.variant.items())],
-            reference_runs=[self._seed_run(r) for _, r in sorted(self.reference.items())],
+            runs=[self._seed_run(r, environment) for _, r in sorted(self.variant.items())],
+            reference_runs=[self._seed_run(r, environment) for _, r in sorted(self.reference.items())],
             parity=self.parity,
             test_nodes=self.meta.test_nodes,
             fingerprint=self.meta.fingerprint,
             threads=self.plan.quality_threads,
             device=self.device.kind,
-            environment=ok[0].environment if ok else {},
+            data=self.data,
+            environment=environment,
             counters=ok[0].counters if ok else {},
             decided_by=None if reference is None else DecisionRule.of(self.plan.gate, self.plan.seeds),
         )
 
-    def _seed_run(self, record: Record) -> SeedRun:
+    def _seed_run(self, record: Record, environment: dict[str, Any]) -> SeedRun:
         metrics, by_layer = record.metrics, record.counters.get("embedding_spread", [])
         return SeedRun(
             seed=record.seed,
@@ -246,6 +252,7 @@ class _Job:
             spread_by_layer=by_layer,
             over_smoothed=over_smoothed(by_layer, record.model.jumping),
             message=record.message,
+            environment={k: v for k, v in record.environment.items() if environment.get(k) != v},
         )
 
 

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from harness.graphs.data_version import data_version
 from harness.graphs.graph import GraphMeta
 from harness.graphs.store import open_graph
 from harness.plan.model import Cell, VariantPlan
 from harness.plan.version import TIMING_VERSION
+from harness.records.data_version import DataVersion
 from harness.records.record import Memory, Record, Stages
 from harness.records.results import Block, TimedProcess, TimingResult, VariantResult
 from harness.records.store import RecordStore
@@ -64,7 +66,8 @@ def time_variant(
         InputError: the graph is not there, damaged or of another version, the device is not there, the disk is full.
         ServerFault: a fault of the harness.
     """
-    meta = open_graph(graph_path).meta
+    graph = open_graph(graph_path)
+    meta, data = graph.meta, data_version(graph)
 
     def say(line: str) -> None:
         progress(f"{plan.cell.name}: {line}")
@@ -76,7 +79,7 @@ def time_variant(
     ):
         server.start()  # its imports must not fall into the first block's time
         store = RecordStore(results / "runs", progress)
-        job = _Job(plan, graph_path, meta, store, server, device, progress, patience_s)
+        job = _Job(plan, graph_path, meta, data, store, server, device, progress, patience_s)
         job.run(decide)
         return job.result()
 
@@ -102,6 +105,7 @@ def not_worth_timing(plan: VariantPlan, quality: VariantResult) -> TimingResult 
                 estimated_bytes=plan.cell.estimate.memory_bytes,
                 threads=plan.timing_threads,
                 device=quality.device,
+                data=quality.data,
                 environment=quality.environment,
             )
     return None
@@ -120,6 +124,7 @@ class _Job:
     plan: VariantPlan
     graph_path: Path
     meta: GraphMeta
+    data: DataVersion
     store: RecordStore
     server: ForkServer
     device: Device
@@ -209,7 +214,7 @@ class _Job:
             store=self.store,
             server=self.server,
             limits=self.plan.limits,
-            data={"fingerprint": self.meta.fingerprint},
+            data=self.data.model_dump(),
             say=self._say,
             name=cell.name,
         )
@@ -265,6 +270,7 @@ class _Job:
             counters={} if last is None else last.counters,
             threads=self.plan.timing_threads,
             device=self.device.kind,
+            data=self.data,
             environment=self.server.environment if last is None else last.environment,
         )
 
@@ -311,6 +317,7 @@ def _timed(arm: Arm, record: Record) -> TimedProcess:
         peak_bytes=None if record.memory is None else record.memory.peak_bytes,
         reserved_bytes=None if record.memory is None else record.memory.reserved_bytes,
         profile=record.profile,
+        disk_reads=record.counters.get("disk_reads"),
         message=record.message,
     )
 

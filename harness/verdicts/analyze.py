@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.plan.model import BASELINE, CONTROL, Comparison, Plan, Skipped
+from harness.records.data_version import DataVersion
 from harness.records.one_line import one_line
 from harness.records.results import DecisionRule, SeedRun, TimingResult, VariantResult
 from harness.verdicts.comparable import arms_difference, quality_difference, timing_difference
@@ -75,6 +76,7 @@ def analyze(plan: Plan, variants: Mapping[str, VariantResult], timings: Mapping[
         recommended_patch=recommended.patch,
         recommended_note=recommended.note,
         warnings=warnings_of(plan, variants, timings, comparisons, control, test_set),
+        data=_data(variants, timings),
         environment=control_timing.environment if control_timing is not None else {},
     )
 
@@ -321,6 +323,12 @@ def _sd_pp(values: list[float]) -> float | None:
         return None
     mean = math.fsum(values) / len(values)
     return 100.0 * math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1))
+
+
+def _data(variants: Mapping[str, VariantResult], timings: Mapping[str, TimingResult]) -> DataVersion | None:
+    """Of the reference, which comes first; what is of other data is not compared with it."""
+    recorded = [r.data for r in variants.values()] + [r.data for r in timings.values()]
+    return next((data for data in recorded if data is not None), None)
 
 
 def _device(variants: Mapping[str, VariantResult], timings: Mapping[str, TimingResult]) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from harness.records.data_version import DataVersion
 from harness.records.record import Stages, Status
 from harness.records.results import Parity
 from harness.spec.options import Frozen
@@ -192,4 +193,5 @@ class Verdicts(Frozen):
     recommended_patch: dict[str, Any] = Field({}, description="Their patches joined.")
     recommended_note: str = ""
     warnings: list[str] = []
+    data: DataVersion | None = Field(None, description="Of the reference's runs, else of any; None if not recorded.")
     environment: dict[str, Any] = {}

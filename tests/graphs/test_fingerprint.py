@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from harness.graphs import fingerprint as module
+from harness.records.data_version import PARTS
 
 ARRAYS = {
     "indptr": np.array([0, 2, 2, 3]),
@@ -58,3 +59,29 @@ def test_order_of_the_edges_in_a_file_does_not_matter_and_a_feature_does(from_ar
     x = arrays["x"].copy()
     x[3, 3] = np.nextafter(x[3, 3], np.float32(9))
     assert from_arrays(arrays | {"x": x}).meta.fingerprint != one
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        *[("indptr", "graph"), ("indices", "graph"), ("edge_attr", "graph"), ("x", "features"), ("y", "labels")],
+        *[("train", "splits"), ("val", "splits")],
+    ],
+)
+def test_a_changed_array_changes_its_own_part_alone(name: str, part: str) -> None:
+    arrays = ARRAYS | {"edge_attr": np.zeros((3, 2), np.float32)}
+    changed = arrays[name].copy()
+    changed.reshape(-1)[-1] += 1
+    before, after = module.part_fingerprints(arrays, 2), module.part_fingerprints(arrays | {name: changed}, 2)
+    assert [key for key in before if before[key] != after[key]] == [part]
+
+
+def test_the_number_of_classes_belongs_to_the_labels() -> None:
+    two, three = module.part_fingerprints(ARRAYS, 2), module.part_fingerprints(ARRAYS, 3)
+    assert [key for key in two if two[key] != three[key]] == ["labels"]
+    assert len(set(two.values())) == 4
+
+
+def test_every_array_belongs_to_one_part() -> None:
+    assert sorted(name for names in module.PARTS.values() for name in names) == sorted((*module.ARRAYS, "edge_attr"))
+    assert tuple(module.PARTS) == PARTS
