@@ -32,8 +32,10 @@ from harness.reports.details import (
 )
 from harness.reports.drawing import Figure
 from harness.reports.open_questions import open_questions
+from harness.reports.stage_shares import STAGES
 from harness.reports.tables import headings, reference_cells, verdict_cells, verdict_text
 from harness.reports.telling import telling_counters
+from harness.reports.where_time_goes import TimeSection, time_section
 from harness.verdicts.model import ComparisonVerdict, Verdict, Verdicts
 
 ANCHOR_LABELS = ("mean", "time", "peak memory")
@@ -73,6 +75,7 @@ class Contents:
     looks: str  # at which look each accuracy stands
     open_questions: list[str]
     figures: Sequence[Figure]
+    time: TimeSection
     details: list[VariantDetails]
     references: list[list[str]]
     failures: list[Failure]
@@ -105,7 +108,8 @@ def contents_of(
         resolution=resolution_line(verdicts),
         looks=looks_line(verdicts),
         open_questions=open_questions(verdicts),
-        figures=drawn,
+        figures=[figure for figure in drawn if figure.name != STAGES],
+        time=time_section(verdicts, next(figure for figure in drawn if figure.name == STAGES)),
         details=[_details(c, verdicts) for c in verdicts.comparisons],
         references=reference_rows(verdicts),
         failures=failures(plan, verdicts, variants),

@@ -15,7 +15,9 @@ from harness.records.record import FAILED
 from harness.records.results import TimingResult, VariantResult
 from harness.reports.answer import look_text, metric
 from harness.reports.digits import bytes_text, decimals, fixed, seconds_text
+from harness.reports.where_time_goes import sooner_text
 from harness.verdicts.model import ComparisonVerdict, FailedRun, Verdicts
+from harness.verdicts.total_cost import payoff_text
 from harness.verdicts.wording import plural
 
 _PARITY = {"equal": "equal", "differs": "NOT equal", "not-checked": "not checked"}
@@ -70,6 +72,7 @@ def facts(comparison: ComparisonVerdict, verdicts: Verdicts) -> Facts:
     found += [("against", f"{comparison.reference}; goal: {comparison.goal}")]
     found += _accuracy_facts(comparison, verdicts) + _parity_facts(comparison) + _speed_facts(comparison)
     found += _reaching_facts(comparison) + _memory_facts(comparison) + _cost_facts(comparison)
+    found += _stage_facts(comparison, verdicts)
     return found + [("note", note) for note in comparison.notes]
 
 
@@ -127,8 +130,9 @@ def _reaching_facts(comparison: ComparisonVerdict) -> Facts:
         f"epoch {epochs:g}" + ("" if seconds is None else f" ({seconds_text(seconds)})")
         for epochs, seconds in ((found.epochs, found.seconds), (found.reference_epochs, found.reference_seconds))
     )
-    text = f"{ours}, reference {theirs}; reached in {found.reached} of {plural(found.pairs, 'pair')} (validation)"
-    return [("reference's accuracy at", text)]
+    few = ", the others never" if found.reached < found.pairs else ""
+    text = f"{ours}, reference {theirs}; reached in {found.reached} of {plural(found.pairs, 'pair')}{few} (validation)"
+    return [("reference's accuracy at", text), ("sooner", f"{sooner_text(comparison)} times (reference over variant)")]
 
 
 def _memory_facts(comparison: ComparisonVerdict) -> Facts:
@@ -152,15 +156,22 @@ def _cost_facts(comparison: ComparisonVerdict) -> Facts:
         once = _once(costs.preprocess_s)
         if costs.reference_preprocess_s:
             once += f"; reference {_once(costs.reference_preprocess_s)}"
-        earned = ""
-        if costs.payoff_epochs is not None:
-            epochs = max(1, math.ceil(costs.payoff_epochs))
-            earned = f"; earned back after {epochs:,} epoch{'s' * (epochs != 1)}"
-        found.append(("once", once + earned))
+        paid = "" if costs.total is None else payoff_text(costs.total, costs.payoff_epochs)
+        found.append(("once", f"{once}; {paid}" if paid else once))
+    if costs.total is not None:
+        total = costs.total
+        text = f"{seconds_text(total.seconds)}, reference {seconds_text(total.reference_seconds)}"
+        found.append(("a whole training", f"{text}; preparation and {plural(total.epochs, 'epoch')}, no evaluation"))
     if costs.ceiling is not None:
         stages = " and ".join(costs.targets)
         found.append(("ceiling", f"{costs.ceiling:.2f} times, if {stages} took no time at all (Amdahl)"))
     return found
+
+
+def _stage_facts(comparison: ComparisonVerdict, verdicts: Verdicts) -> Facts:
+    """Where its gain came from."""
+    gains = [gain for gain in verdicts.diagnosis.gains if gain.variant == comparison.variant]
+    return [("stages", sentence) for gain in gains for sentence in gain.sentences]
 
 
 def _once(seconds: Mapping[str, float]) -> str:

@@ -8,6 +8,7 @@ from harness.reports.contents import FAILURE_HEADINGS, Contents
 from harness.reports.escaping import latex
 from harness.reports.open_questions import HEADING, NONE
 from harness.reports.tables import latex_table
+from harness.reports.where_time_goes import HEADING as TIME_HEADING
 
 _PREAMBLE = r"""% Needs booktabs, longtable, array and geometry, which every TeX distribution has.
 \documentclass[10pt]{article}
@@ -25,6 +26,10 @@ _PREAMBLE = r"""% Needs booktabs, longtable, array and geometry, which every TeX
 \begin{document}
 """
 _VERDICT_COLUMNS = r"L{42mm}L{34mm}L{30mm}L{30mm}lL{78mm}"
+_STAGE_COLUMNS = "llll"
+_TOGGLE_COLUMNS = r"L{50mm}L{38mm}L{34mm}llL{34mm}L{42mm}"
+_SAVING_COLUMNS = r"L{48mm}llllL{28mm}L{58mm}"
+_TRAINING_COLUMNS = r"L{42mm}L{32mm}L{30mm}L{24mm}L{34mm}L{34mm}L{38mm}"
 _FAILURE_COLUMNS = r"L{52mm}L{32mm}lL{130mm}"
 
 
@@ -41,6 +46,7 @@ def latex_document(contents: Contents) -> str:
         latex(contents.looks, breakable=True),
         rf"\subsection*{{{HEADING}}}",
         _paragraphs(contents.open_questions) or NONE,
+        *_time_parts(contents),
         r"\subsection*{How it was measured}",
         _paragraphs(contents.method),
     ]
@@ -49,6 +55,21 @@ def latex_document(contents: Contents) -> str:
         caption = "Skipped cells and failed runs"
         parts.insert(-2, latex_table(FAILURE_HEADINGS, rows, _FAILURE_COLUMNS, caption))
     return _PREAMBLE + "\n\n".join(parts) + "\n\\end{document}\n"
+
+
+def _time_parts(contents: Contents) -> list[str]:
+    """Where the time goes, and what a training costs."""
+    section = contents.time
+    parts = [rf"\subsection*{{{TIME_HEADING}}}", _paragraphs(section.sentences)]
+    for table, columns in (
+        (section.stages, _STAGE_COLUMNS),
+        (section.toggles, _TOGGLE_COLUMNS),
+        (section.savings, _SAVING_COLUMNS),
+        (section.trainings, _TRAINING_COLUMNS),
+    ):
+        if table.rows:
+            parts.append(latex_table(table.headings, table.rows, columns, table.note))
+    return parts
 
 
 def _caption(contents: Contents) -> str:

@@ -9,6 +9,8 @@ from harness.reports.drawing import Figure
 from harness.reports.escaping import code, markdown
 from harness.reports.open_questions import HEADING, NONE
 from harness.reports.tables import markdown_table
+from harness.reports.where_time_goes import COSTS_HEADING, Table
+from harness.reports.where_time_goes import HEADING as TIME_HEADING
 
 
 def markdown_document(contents: Contents) -> str:
@@ -24,6 +26,11 @@ def markdown_document(contents: Contents) -> str:
         markdown(contents.looks),
         f"## {HEADING}",
         _list([markdown(line) for line in contents.open_questions]) or NONE,
+        f"## {TIME_HEADING}",
+        _list([markdown(sentence) for sentence in contents.time.sentences]),
+        _figure(contents.time.figure),
+        *[_table(table) for table in contents.time.tables],
+        *([f"## {COSTS_HEADING}", _table(contents.time.trainings)] if contents.time.trainings.rows else []),
         "## Figures",
         *[_figure(figure) for figure in contents.figures],
         "## References",
@@ -41,6 +48,10 @@ def markdown_document(contents: Contents) -> str:
         f"```\n{contents.command}\n```",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _table(table: Table) -> str:
+    return f"{markdown_table(table.headings, table.rows)}\n\n{markdown(table.note)}"
 
 
 def _figure(figure: Figure) -> str:

@@ -9,6 +9,8 @@ from harness import __version__
 from harness.reports.contents import ANCHOR_LABELS, PAIR_HEADINGS, REFERENCE_HEADINGS, Contents
 from harness.reports.escaping import clean
 from harness.reports.open_questions import HEADING, NONE
+from harness.reports.where_time_goes import COSTS_HEADING
+from harness.reports.where_time_goes import HEADING as TIME_HEADING
 
 _OPEN_UP_TO = 8  # variants whose details stand open at first
 
@@ -40,6 +42,8 @@ def page(contents: Contents) -> str:
         anchor_labels=ANCHOR_LABELS,
         reference_headings=REFERENCE_HEADINGS,
         open_heading=HEADING,
+        time_heading=TIME_HEADING,
+        costs_heading=COSTS_HEADING,
         nothing_open=NONE,
         version=__version__,
     )

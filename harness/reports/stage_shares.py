@@ -11,6 +11,7 @@ from harness.reports.drawing import INK, NARROW, PHONE, WIDE, Figure, names_axis
 from harness.reports.escaping import clean
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 
+STAGES = "stages"  # the figure's name
 # After Okabe and Ito (2008); neighbours differ in lightness too.
 STAGE_COLOURS = {"sample": "#0a66a8", "fetch": "#8fc7ec", "compute": "#e69f00", "update": "#5f6a73"}
 _STAGE_INK = {"sample": "#ffffff", "fetch": "#000000", "compute": "#000000", "update": "#ffffff"}
@@ -21,19 +22,34 @@ def stage_shares(verdicts: Verdicts) -> Figure:
     title = "Where an epoch's time goes"
     timed = [c for c in verdicts.comparisons if c.costs.variant_stages is not None]
     if not timed:
-        return Figure("stages", title, "", missing="Not drawn: no timing run recorded its stages.")
+        return Figure(STAGES, title, "", missing="Not drawn: no timing run recorded its stages.")
     bars = [*_reference_bars(timed), *[(clean(c.variant), c.costs.variant_stages) for c in timed]]
     rows = [row for name, stages in bars if stages is not None for row in _stage_rows(name, stages)]
+    floors = [floor for c in timed if (floor := _floor(c)) is not None]
     caption = (
         "Seconds of a steady-state epoch by stage, evaluation left out; the reference, as timed beside the variants, "
         "comes first. Numbers in the bars are shares in per cent, those at their ends seconds. An option that shortens "
         "one stage can save no more than that stage's share."
     )
+    if floors:
+        caption += (
+            " A tick: where the bar would end if the stages that the option shortens took no time (Amdahl's ceiling)."
+        )
     absent = [c.variant for c in verdicts.comparisons if c.costs.variant_stages is None and c.verdict != "skipped"]
     if absent:
         caption += f" Without stages: {some(absent)}."
     names = [name for name, _ in bars]
-    return Figure("stages", title, caption, _stages_svg(rows, names, WIDE), _stages_svg(rows, names, NARROW))
+    wide, narrow = (_stages_svg(rows, floors, names, width) for width in (WIDE, NARROW))
+    return Figure(STAGES, title, caption, wide, narrow)
+
+
+def _floor(comparison: ComparisonVerdict) -> dict[str, Any] | None:
+    """Seconds that the reference's other stages take; None where no ceiling follows."""
+    costs = comparison.costs
+    if costs.ceiling is None or costs.reference_stages is None:
+        return None
+    total = sum(float(getattr(costs.reference_stages, f"{stage}_s")) for stage in STAGE_COLOURS)
+    return {"variant": clean(comparison.variant), "floor": total / costs.ceiling}
 
 
 def _reference_bars(timed: Sequence[ComparisonVerdict]) -> list[tuple[str, Stages | None]]:
@@ -75,7 +91,7 @@ def _stage_rows(name: str, stages: Stages) -> list[dict[str, Any]]:
     return rows
 
 
-def _stages_svg(rows: list[dict[str, Any]], names: list[str], over_all: int) -> str:
+def _stages_svg(rows: list[dict[str, Any]], floors: list[dict[str, Any]], names: list[str], over_all: int) -> str:
     import altair as alt
 
     y, margin = names_axis(names, over_all)
@@ -107,5 +123,9 @@ def _stages_svg(rows: list[dict[str, Any]], names: list[str], over_all: int) -> 
     )
     totals = last.encode(x=alt.X("total:Q", scale=scale), y=y, text="total_text:N")
     layers = [bars, shares, totals] if roomy else [bars, totals]
+    if floors:
+        scaled = alt.Chart(alt.Data(values=[f | {"floor": f["floor"] * per_unit} for f in floors]))
+        ticks = scaled.mark_tick(color=INK, thickness=2, size=22)
+        layers.append(ticks.encode(x=alt.X("floor:Q", scale=scale), y=y))
     chart = alt.layer(*layers).properties(width=width, height=alt.Step(24))
     return svg(chart, f"stages-{over_all}")

@@ -29,6 +29,8 @@ CSV_COLUMNS = (
     *("reference_epoch_s", "variant_epoch_s", "memory_ratio", "memory_lower", "memory_upper", "memory_state"),
     *("epochs_to_reference", "reference_epochs_to_reference", "seconds_to_reference"),
     *("reference_seconds_to_reference", "pairs_that_reached"),
+    *("sooner", "sooner_lower", "sooner_upper", "once_s", "reference_once_s", "training_s", "reference_training_s"),
+    *("payoff_epochs", "ceiling"),
     *("reference_bytes", "variant_bytes", "estimated_bytes", "patch", "reason"),
 )
 
@@ -181,7 +183,7 @@ def _csv_row(c: ComparisonVerdict, verdicts: Verdicts) -> dict[str, object]:
             row |= {"delta_lower_pp": _without_residue(lower), "delta_upper_pp": _without_residue(upper)}
     row |= {"speedup": c.speed.ratio, "blocks": c.speed.blocks, "speed_state": c.speed.state}
     row |= {"reference_epoch_s": c.speed.reference_epoch_s, "variant_epoch_s": c.speed.variant_epoch_s}
-    row |= _reaching(c)
+    row |= _reaching(c) | _costs(c)
     row |= {"memory_ratio": c.memory.ratio, "memory_state": c.memory.state}
     row |= {"reference_bytes": c.memory.reference_bytes, "variant_bytes": c.memory.variant_bytes}
     row |= {"estimated_bytes": c.memory.estimated_bytes}
@@ -202,7 +204,17 @@ def _reaching(c: ComparisonVerdict) -> dict[str, object]:
         "seconds_to_reference": found.seconds,
         "reference_seconds_to_reference": found.reference_seconds,
         "pairs_that_reached": found.reached,
-    }
+        "sooner": found.ratio,
+    } | _bounds("sooner", found.ci)
+
+
+def _costs(c: ComparisonVerdict) -> dict[str, object]:
+    found: dict[str, object] = {"payoff_epochs": c.costs.payoff_epochs, "ceiling": c.costs.ceiling}
+    if c.costs.total is not None:
+        total = c.costs.total
+        found |= {"once_s": total.once_s, "reference_once_s": total.reference_once_s}
+        found |= {"training_s": total.seconds, "reference_training_s": total.reference_seconds}
+    return found
 
 
 def _bounds(name: str, interval: tuple[float, float] | None) -> dict[str, object]:

@@ -20,6 +20,7 @@ from harness.reports.digits import bytes_text, decimals, seconds_text, shortened
 from harness.reports.escaping import clean
 from harness.reports.open_questions import EXPLORATORY, HEADING, open_questions
 from harness.reports.tables import accuracy_text, reference_cells, speed_text
+from harness.reports.where_time_goes import HEADING as TIME_HEADING
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 from harness.verdicts.wording import plural, ratio_text
 
@@ -62,6 +63,7 @@ def verdict_table(verdicts: Verdicts, console: Console, folder: Path | None = No
     say(console, control_line(verdicts), style="" if verdicts.control.state == "quiet" else "yellow")
     say(console, resolution_line(verdicts))
     say(console, looks_line(verdicts))
+    _list(console, TIME_HEADING, verdicts.diagnosis.sentences)
     explained = [c for c in verdicts.comparisons if c.verdict not in ("accept", "inconclusive")]
     _list(console, "Why", reasons(explained))
     _list(console, HEADING, open_questions(verdicts, _MOST_NAMES))

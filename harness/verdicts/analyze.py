@@ -126,8 +126,8 @@ def _compare(
         memory=memory,
         verdict=reached,
         reason=reason,
-        costs=costs_of(timing, patch, faster=speed.state == "gain"),
-        time_to_reference=_time_to_reference(comparison, plan, result, quality, speed),
+        costs=costs_of(timing, patch, speed.state == "gain", _training_epochs(comparison, plan)),
+        time_to_reference=_time_to_reference(comparison, plan, result, quality, speed, timing),
         failed=_failed(result, timing),
         **_counters(result, timing),
         notes=_notes(comparison, quality, speed, result),
@@ -205,8 +205,19 @@ def _memory(
     )
 
 
+def _training_epochs(comparison: Comparison, plan: Plan) -> tuple[int, int] | None:
+    """That the spec asks of reference and variant."""
+    cells = plan.cells.get(comparison.reference), plan.cells.get(comparison.variant)
+    return None if cells[0] is None or cells[1] is None else (cells[0].training.epochs, cells[1].training.epochs)
+
+
 def _time_to_reference(
-    comparison: Comparison, plan: Plan, result: VariantResult | None, quality: Quality | None, speed: Speed
+    comparison: Comparison,
+    plan: Plan,
+    result: VariantResult | None,
+    quality: Quality | None,
+    speed: Speed,
+    timing: TimingResult | None,
 ) -> TimeToReference | None:
     """Over the pairs that count, else over all complete ones."""
     cells = plan.cells.get(comparison.reference), plan.cells.get(comparison.variant)
@@ -220,6 +231,7 @@ def _time_to_reference(
         cells[1].training,
         speed.reference_epoch_s,
         speed.variant_epoch_s,
+        timing.log_ratios[: 2 * speed.blocks] if timing is not None else (),
     )
 
 

@@ -12,31 +12,39 @@ from harness.records.record import Stages
 from harness.records.results import TimingResult
 from harness.verdicts.model import Costs
 from harness.verdicts.targets import share, targeted_stages
+from harness.verdicts.total_cost import total_cost
 
 _LEAST = 0.5  # of the estimated memory: below, the estimate kept somebody from a run that fits
 _HIGHEST_CEILING = 10.0  # beyond it the bound tells nothing that anyone would come near
 
 
-def costs_of(timing: TimingResult | None, patch: Mapping[str, Any], faster: bool) -> Costs:
-    """One-off costs with the epochs that earn them back, and Amdahl's ceiling.
+def costs_of(
+    timing: TimingResult | None, patch: Mapping[str, Any], faster: bool, epochs: tuple[int, int] | None = None
+) -> Costs:
+    """One-off costs with the epochs that earn them back, a whole training's cost, and Amdahl's ceiling.
 
     Args:
         faster: the speed-up is shown; else nothing can be said to earn anything back.
+        epochs: that reference and variant are asked to train; None where that is not known.
     """
     if timing is None:
         return Costs(targets=list(targeted_stages(patch)))
     targets = targeted_stages(patch)
-    extra = math.fsum(timing.preprocess_s.values()) - math.fsum(timing.reference_preprocess_s.values())
+    once, reference_once = (math.fsum(s.values()) for s in (timing.preprocess_s, timing.reference_preprocess_s))
+    reference_s, variant_s = epoch_seconds(timing, "reference"), epoch_seconds(timing, "variant")
+    payoff = payoff_epochs(once - reference_once, reference_s, variant_s) if faster else None
+    total = None
+    if epochs is not None and reference_s is not None and variant_s is not None:
+        total = total_cost(once, reference_once, variant_s, reference_s, epochs[1], epochs[0], payoff)
     return Costs(
         preprocess_s=timing.preprocess_s,
         reference_preprocess_s=timing.reference_preprocess_s,
-        payoff_epochs=payoff_epochs(extra, epoch_seconds(timing, "reference"), epoch_seconds(timing, "variant"))
-        if faster
-        else None,
+        payoff_epochs=payoff,
         targets=list(targets),
         ceiling=amdahl_ceiling(timing.reference_stages, targets),
         reference_stages=timing.reference_stages,
         variant_stages=timing.variant_stages,
+        total=total,
     )
 
 

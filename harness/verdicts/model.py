@@ -12,6 +12,7 @@ from harness.records.results import Parity
 from harness.spec.options import Frozen
 from harness.spec.schema import Gate, Timing
 from harness.verdicts.diagnosis_model import Diagnosis
+from harness.verdicts.total_cost import TotalCost
 
 Verdict = Literal["skipped", "dnf", "enables", "reject", "no-gain", "inconclusive", "accept"]
 GainState = Literal["gain", "no-gain", "loss", "unknown"]
@@ -100,6 +101,7 @@ class Costs(Frozen):
     ceiling: float | None = Field(None, description="Amdahl: the speed-up if those stages took no time at all.")
     reference_stages: Stages | None = None
     variant_stages: Stages | None = None
+    total: TotalCost | None = Field(None, description="Of a whole training; None where epochs were not timed.")
 
 
 class TimeToReference(Frozen):
@@ -109,6 +111,12 @@ class TimeToReference(Frozen):
     reference_epochs: float | None = Field(None, description="Likewise of the reference, in the pairs that reached it.")
     seconds: float | None = Field(None, description="Epochs times the median timed epoch; None: not timed.")
     reference_seconds: float | None = None
+    epochs_ratio: float | None = Field(
+        None, description="Reference over variant, geometric mean over the pairs that reached it: above 1 is sooner."
+    )
+    epochs_ci: Interval | None = Field(None, description="t interval at 95 %; None for fewer than two such pairs.")
+    ratio: float | None = Field(None, description="Likewise in seconds: `epochs_ratio` times the speed-up.")
+    ci: Interval | None = None
     reached: int = Field(description="Pairs in which the variant reached it.")
     pairs: int = Field(description="Pairs with both validation curves.")
 

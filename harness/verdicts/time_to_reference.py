@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from harness.records.results import SeedRun
 from harness.spec.options import Training
+from harness.verdicts.log_means import exp_interval, mean_of_logs
 from harness.verdicts.model import TimeToReference
 
 
@@ -37,6 +40,7 @@ def time_to_reference(
     training: Training,
     reference_epoch_s: float | None,
     variant_epoch_s: float | None,
+    speed_log_ratios: Sequence[float] = (),
 ) -> TimeToReference | None:
     """Epochs until the variant's validation accuracy is what the reference has at the epoch it chose.
 
@@ -44,10 +48,11 @@ def time_to_reference(
         pairs: reference and variant of each seed.
         reference_training, training: of the two cells.
         reference_epoch_s, variant_epoch_s: median seconds of a timed epoch; None without timing.
+        speed_log_ratios: log(reference / variant) of epoch seconds, those that the speed-up rests on.
 
     Returns:
-        Medians over the pairs that reached it; seconds are epochs times the median epoch, evaluation excluded. None
-        where no pair has its validation curves.
+        Medians over the pairs that reached it; seconds are epochs times the median epoch, evaluation excluded; ratios
+        with `exp_interval`'s interval. None where no pair has its validation curves.
     """
     found = [_epochs(*pair, reference_training, training) for pair in pairs]
     known = [pair for pair in found if pair is not None]
@@ -61,9 +66,28 @@ def time_to_reference(
         reference_epochs=reference_epochs,
         seconds=_seconds(epochs, variant_epoch_s),
         reference_seconds=_seconds(reference_epochs, reference_epoch_s),
+        **_ratios(reached, training.eval_every, speed_log_ratios),
         reached=len(reached),
         pairs=len(known),
     )
+
+
+def _ratios(reached: Sequence[tuple[int, int]], eval_every: int, speed_log_ratios: Sequence[float]) -> dict[str, Any]:
+    """`epochs_ratio` and `ratio` with their intervals; only what there is.
+
+    An epoch is known to half an evaluation's step: the spread of the pairs counts as at least that, or pairs that
+    happen to agree would make an interval without width.
+    """
+    if not reached:
+        return {}
+    logs = [math.log(theirs / ours) for ours, theirs in reached]
+    floor = 0.5 * eval_every / statistics.fmean(ours for ours, _ in reached)
+    epochs = mean_of_logs(logs, floor)
+    found = {"epochs_ratio": math.exp(epochs.mean), "epochs_ci": exp_interval([epochs])}
+    if speed_log_ratios:
+        both = [epochs, mean_of_logs(speed_log_ratios)]
+        found |= {"ratio": math.exp(math.fsum(m.mean for m in both)), "ci": exp_interval(both)}
+    return found
 
 
 def _epochs(

@@ -13,6 +13,7 @@ from harness.records.results import Parity, SeedRun, TimingResult, VariantResult
 from harness.spec.dataset import Builtin
 from harness.spec.options import Model, Options, Training
 from harness.spec.schema import Gate, Limits, Seeds, Timing
+from harness.verdicts.diagnosis_model import ArmProfile, Diagnosis, Gain, Saving, StageTime, ToggleCeiling
 from harness.verdicts.model import (
     Accuracy,
     ComparisonVerdict,
@@ -27,6 +28,7 @@ from harness.verdicts.model import (
     TimeToReference,
     Verdicts,
 )
+from harness.verdicts.total_cost import TotalCost
 
 REFERENCE_STAGES = Stages(sample_s=0.032, fetch_s=0.026, compute_s=0.028, update_s=0.014)
 ENVIRONMENT = {"torch": "2.13.0", "python": "3.11.2", "cpu": "a processor", "cores": 2, "memory_bytes": 8_000_000_000}
@@ -118,9 +120,27 @@ def comparison(variant: str, verdict: str = "accept", **changes: Any) -> Compari
             ceiling=1.35,
             reference_stages=REFERENCE_STAGES,
             variant_stages=Stages(**scaled),
+            total=TotalCost(
+                epochs=30,
+                reference_epochs=30,
+                once_s=0.4,
+                reference_once_s=0.0,
+                seconds=2.9,
+                reference_seconds=3.0,
+                pays_off="within",
+            ),
         ),
         "time_to_reference": TimeToReference(
-            epochs=7.5, reference_epochs=9.0, seconds=0.62, reference_seconds=0.9, reached=4, pairs=5
+            epochs=7.5,
+            reference_epochs=9.0,
+            seconds=0.62,
+            reference_seconds=0.9,
+            epochs_ratio=1.2,
+            epochs_ci=(1.1, 1.31),
+            ratio=1.45,
+            ci=(1.31, 1.61),
+            reached=4,
+            pairs=5,
         ),
         "counters": {"cache_hits": 812_345, "cache_requests": 1_300_000},
     }
@@ -201,6 +221,55 @@ def some_of_each() -> list[ComparisonVerdict]:
 PARITY = Parity(state="equal", max_abs_logit=4.2, max_abs_difference=3e-6, gradient_cosine=1.0)
 
 
+def diagnosis(comparisons: list[ComparisonVerdict]) -> Diagnosis:
+    """Of a step that waits for its data, with a gain for each timed comparison."""
+    shares = {"sample": 0.32, "fetch": 0.26, "compute": 0.28, "update": 0.14}
+    times = [
+        StageTime(stage=stage, seconds=0.1 * share, share=share, lowest=share - 0.02, highest=share + 0.02)  # type: ignore[arg-type]
+        for stage, share in shares.items()
+    ]
+    targets: dict[str, Any] = {"targets": ["sample", "fetch"], "share": 0.58, "ceiling": 1 / 0.42}
+    return Diagnosis(
+        baseline=ArmProfile(name="baseline", processes=8, stages=times, slower=1.04),
+        bottleneck="data",
+        data_share=0.58,
+        toggles=[
+            ToggleCeiling(toggle="a background loader", option="loader.threads", **targets),
+            ToggleCeiling(
+                toggle="a feature cache",
+                option="features.cache_ratio",
+                targets=["fetch"],
+                share=0.26,
+                ceiling=1 / 0.74,
+                tried=["cache-0.3"],
+                best="cache-0.3",
+                reached=1.21,
+                reached_ci=(1.15, 1.27),
+            ),
+        ],
+        more_machines="not-yet",
+        sentences=[
+            "The bottleneck of baseline is the data side, 58 % of a step (sample 32 %, fetch 26 %, compute 28 %, "
+            "update 14 %).",
+            "Try first: a background loader (loader.threads).",
+        ],
+        gains=[
+            Gain(
+                variant=c.variant,
+                reference=c.reference,
+                same_batches=True,
+                savings=[
+                    Saving(stage=stage, seconds=0.02, ci=(0.01, 0.03), expected=stage == "fetch")  # type: ignore[arg-type]
+                    for stage in shares
+                ],
+                sentences=["The gain (1.21 times) is 80 ms an epoch less than baseline: fetch 20 ms shorter."],
+            )
+            for c in comparisons
+            if c.speed.ratio is not None
+        ],
+    )
+
+
 @pytest.fixture(scope="session")
 def make_verdicts() -> Callable[..., Verdicts]:
     """Verdicts over the given comparisons."""
@@ -220,6 +289,7 @@ def make_verdicts() -> Callable[..., Verdicts]:
             "references": [ReferenceSummary(name="baseline", n=5, mean=0.6312, sd_pp=0.31)],
             "control": QUIET,
             "comparisons": comparisons,
+            "diagnosis": diagnosis(comparisons),
             "recommended": [c.variant for c in comparisons if c.verdict == "accept"],
             "recommended_note": "accepted alone does not mean accepted together; the combination is not confirmed",
             "environment": ENVIRONMENT,

@@ -23,7 +23,9 @@ from harness.reports.figures import figures
 from harness.reports.open_questions import HEADING, open_questions
 from harness.reports.report import write_report
 from harness.reports.tables import csv_table, speed_text
+from harness.reports.where_time_goes import time_section
 from harness.spec.dataset import Files
+from harness.verdicts.diagnosis_model import Diagnosis, Gain, Saving
 from harness.verdicts.model import (
     ComparisonVerdict,
     Control,
@@ -229,11 +231,39 @@ def test_markdown_tables_have_as_many_cells_in_each_row_and_a_row_a_variant(repo
 def test_the_time_to_the_references_accuracy_is_told(make_verdicts, make_plan, make_results, tmp_path) -> None:
     verdicts = make_verdicts()
     write_report(make_plan(verdicts), verdicts, *make_results(verdicts), tmp_path)
-    line = "epoch 7.5 (620 ms), reference epoch 9 (900 ms); reached in 4 of 5 pairs (validation)"
+    line = "epoch 7.5 (620 ms), reference epoch 9 (900 ms); reached in 4 of 5 pairs, the others never (validation)"
     assert line in (tmp_path / "report.html").read_text()
     assert line in (tmp_path / "report.md").read_text().replace("\\", "")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "report.csv").read_text())))
     assert (rows[0]["epochs_to_reference"], rows[0]["reference_seconds_to_reference"]) == ("7.5", "0.9")
+
+
+def test_where_the_time_goes_stands_in_every_form(make_verdicts, make_plan, make_results, tmp_path) -> None:
+    verdicts = make_verdicts([comparison("cache-0.3")])
+    write_report(make_plan(verdicts), verdicts, *make_results(verdicts), tmp_path)
+    for name in ("report.html", "report.md", "report.tex"):
+        text = (tmp_path / name).read_text().replace("\\", "").replace("\u200b", "").replace("{}", "")
+        for words in (
+            "Where the time goes",
+            "The bottleneck of baseline is the data side",
+            "a background loader",
+            "1.35",  # the cache's ceiling
+            "1.21",  # and what it gave
+            "1.45",  # as soon at the reference's accuracy
+            "pays off after 23 of 30 epochs",
+        ):
+            assert words in text, (name, words)
+
+
+def test_savings_that_are_not_clear_stand_in_brackets(make_verdicts, make_plan) -> None:
+    saving = Saving(stage="fetch", seconds=-0.02, ci=(-0.05, 0.01), expected=True)
+    clear = saving.model_copy(update={"ci": (-0.03, -0.01)})
+    gain = Gain(variant="v", reference="baseline", savings=[saving, clear], same_batches=False, nodes_ratio=0.5)
+    verdicts = make_verdicts(diagnosis=Diagnosis(gains=[gain]))
+    section = time_section(verdicts, figures(make_plan(verdicts), verdicts)[1])
+    assert section.savings.rows[0][1:3] == ["(−20 ms*)", "−20 ms*"]
+    assert section.sentences == ["No timing run recorded its stages."]
+    assert section.tables == [section.savings]
 
 
 def test_csv_has_a_line_a_comparison_and_unrounded_numbers(report) -> None:
@@ -309,6 +339,13 @@ def test_figures_name_their_variants_and_both_limits(make_verdicts, make_plan) -
     bars = re.findall(r">([^<>]+)</text>", stages.wide)
     assert bars.index("baseline (ref.)") < bars.index("cache-0.3") < bars.index("fanout-10-5")
     assert "32" in bars  # the sampling share of the fixture, per cent
+    assert "A tick: where the bar would end" in stages.caption
+    unbounded = [
+        c.model_copy(update={"costs": c.costs.model_copy(update={"ceiling": None})}) for c in verdicts.comparisons
+    ]
+    (_, without, _) = figures(make_plan(verdicts), verdicts.model_copy(update={"comparisons": unbounded}))
+    assert without.wide.count("<path") < stages.wide.count("<path")
+    assert "A tick" not in without.caption
     assert ">measured</text>" in memory.wide
     assert ">estimated</text>" in memory.wide
 

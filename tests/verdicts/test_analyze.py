@@ -15,6 +15,7 @@ from harness.spec.options import Training
 from harness.spec.schema import Gate
 from harness.verdicts.analyze import analyze
 from harness.verdicts.model import ComparisonVerdict, Verdicts
+from harness.verdicts.total_cost import payoff_text
 from tests.verdicts.results import (
     BROKEN_PARITY,
     FAILING,
@@ -572,6 +573,37 @@ def test_one_off_costs_and_the_epochs_that_earn_them_back() -> None:
     assert found.costs.ceiling == pytest.approx(2.0)
     slower = timing_of("v", [0.5] * 4, preprocess_s={"partition_s": 3.0})
     assert verdict_of(quality_of("v"), slower).costs.payoff_epochs is None
+
+
+@pytest.mark.parametrize(
+    ("epochs", "pays_off", "words"),
+    [
+        (12, "within", "pays off after 8 of 12 epochs"),
+        (8, "within", "pays off after 8 of 8 epochs"),
+        (7, "after", "never within this training: pays off after 8 epochs, and it has 7"),
+    ],
+)
+def test_a_whole_training_counts_what_is_paid_once(epochs: int, pays_off: str, words: str) -> None:
+    """4 s once and 0.5 s an epoch, against 1 s an epoch."""
+    timing = timing_of("v", [2.0] * 4, preprocess_s={"partition_s": 3.0, "cache_fill_s": 1.0})
+    costs = verdict_of(quality_of("v"), timing, training=Training(epochs=epochs)).costs
+    assert costs.total is not None
+    assert (costs.total.once_s, costs.total.reference_once_s, costs.total.pays_off) == (4.0, 0.0, pays_off)
+    assert costs.total.seconds == pytest.approx(4.0 + 0.5 * epochs)
+    assert costs.total.reference_seconds == pytest.approx(epochs)
+    assert payoff_text(costs.total, costs.payoff_epochs) == words
+
+
+def test_a_cost_is_never_earned_back_by_what_is_not_faster_and_nothing_is_by_what_costs_nothing() -> None:
+    slower = verdict_of(quality_of("v"), timing_of("v", [0.5] * 4, preprocess_s={"partition_s": 3.0})).costs
+    assert slower.total is not None
+    assert (slower.total.pays_off, payoff_text(slower.total, slower.payoff_epochs)) == (
+        "never",
+        "never pays off: no speed-up is shown",
+    )
+    free = verdict_of(quality_of("v"), timing_of("v", [2.0] * 4)).costs
+    assert free.total is not None
+    assert (free.total.pays_off, payoff_text(free.total, free.payoff_epochs)) == ("free", "")
 
 
 def test_one_off_costs_that_the_reference_has_too_are_not_earned_back() -> None:
