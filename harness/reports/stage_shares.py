@@ -125,7 +125,7 @@ def _stages_svg(rows: list[dict[str, Any]], floors: list[dict[str, Any]], names:
     layers = [bars, shares, totals] if roomy else [bars, totals]
     if floors:
         scaled = alt.Chart(alt.Data(values=[f | {"floor": f["floor"] * per_unit} for f in floors]))
-        ticks = scaled.mark_tick(color=INK, thickness=2, size=22)
+        ticks = scaled.mark_tick(color=INK, thickness=3, size=24)
         layers.append(ticks.encode(x=alt.X("floor:Q", scale=scale), y=y))
     chart = alt.layer(*layers).properties(width=width, height=alt.Step(24))
     return svg(chart, f"stages-{over_all}")

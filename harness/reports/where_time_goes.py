@@ -9,7 +9,7 @@ from harness.reports.digits import MINUS, ratio_with_interval, seconds_text
 from harness.reports.drawing import Figure
 from harness.verdicts.diagnosis_model import ArmProfile, Diagnosis, Gain, Saving, ToggleCeiling
 from harness.verdicts.model import ComparisonVerdict, Verdicts
-from harness.verdicts.total_cost import payoff_text
+from harness.verdicts.total_cost import TotalCost, payoff_text
 from harness.verdicts.wording import ratio_text
 
 HEADING = "Where the time goes"
@@ -150,10 +150,18 @@ def _training_row(comparison: ComparisonVerdict) -> list[str]:
         sooner_text(comparison),
         "–" if found is None or found.epochs is None else f"{found.epochs:g}, reference {found.reference_epochs:g}",
         "–" if found is None else f"{found.reached} of {found.pairs}",
-        "–" if total is None else f"{seconds_text(total.once_s)}, reference {seconds_text(total.reference_once_s)}",
+        _once_text(total),
         "–" if total is None else f"{seconds_text(total.seconds)}, reference {seconds_text(total.reference_seconds)}",
         "–" if total is None else payoff_text(total, comparison.costs.payoff_epochs) or "nothing to earn back",
     ]
+
+
+def _once_text(total: TotalCost | None) -> str:
+    if total is None:
+        return "–"
+    if total.once_s == total.reference_once_s == 0.0:
+        return "nothing"
+    return f"{seconds_text(total.once_s)}, reference {seconds_text(total.reference_once_s)}"
 
 
 def sooner_text(comparison: ComparisonVerdict) -> str:

@@ -94,9 +94,15 @@ def try_first_sentence(toggles: Sequence[ToggleCeiling], min_speedup: float) -> 
     if best.reached is None:
         return f"Try first: {best.toggle} ({best.option}). {able[0].upper()}{able[1:]} {most}; nothing here tried it."
     interval = "" if best.reached_ci is None else f" {interval_text(*best.reached_ci)}"
-    return (
+    text = (
         f"Most room is left to {best.toggle} ({best.option}): {able} {most}; {best.best} gave "
         f"{ratio_text(best.reached)}{interval}."
+    )
+    untried = max((t for t in toggles if t.reached is None), key=_room, default=None)
+    if untried is None or untried.ceiling is None or _room(untried) < min_speedup:
+        return text
+    return (
+        f"{text} Not tried: {untried.toggle} ({untried.option}), which can give at most {ratio_text(untried.ceiling)}."
     )
 
 

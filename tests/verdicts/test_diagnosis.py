@@ -105,7 +105,8 @@ def test_what_was_reached_stands_beside_the_ceiling() -> None:
     assert row(found, "loader.threads").best == "loader-2"
     assert found.sentences[1] == (
         "Most room is left to a background loader (loader.threads): sample and fetch are 58 % of a step, so that it "
-        "can give at most 2.38 times; loader-2 gave 1.10 [1.08, 1.12]."
+        "can give at most 2.38 times; loader-2 gave 1.10 [1.08, 1.12]. Not tried: lower precision (precision), which "
+        "can give at most 1.72."
     )
 
 
