@@ -17,6 +17,7 @@ from harness.reports.answer import (
     resolution_line,
     sentence,
 )
+from harness.reports.claims.rows import claim_rows
 from harness.reports.details import (
     Facts,
     Failure,
@@ -36,11 +37,17 @@ from harness.reports.stage_shares import STAGES
 from harness.reports.tables import headings, reference_cells, verdict_cells, verdict_text
 from harness.reports.telling import telling_counters
 from harness.reports.where_time_goes import TimeSection, time_section
+from harness.verdicts.claims.ledger import ClaimOutcome
 from harness.verdicts.model import ComparisonVerdict, Verdict, Verdicts
 
 ANCHOR_LABELS = ("mean", "time", "peak memory")
 PAIR_HEADINGS = ("seed", "reference", "variant", "Δ, pp", "counted")
 REFERENCE_HEADINGS = ("reference", "runs", "mean", "spread over seeds (sd)", "failed")
+CLAIM_HEADINGS = ("claim", "measured", "value [interval]", "holds where", "here")
+CLAIM_NOTE = (
+    "A claim holds where the interval lies wholly inside the region stated beforehand, and is refuted where it lies "
+    "wholly outside; `harness claims` has all of them, over all graphs."
+)
 FAILURE_HEADINGS = ("variant", "run", "status", "reason")
 
 
@@ -77,6 +84,7 @@ class Contents:
     figures: Sequence[Figure]
     time: TimeSection
     details: list[VariantDetails]
+    claims: list[list[str]]  # that the results test
     references: list[list[str]]
     failures: list[Failure]
     method: list[str]
@@ -91,8 +99,9 @@ def contents_of(
     variants: Mapping[str, VariantResult],
     timings: Mapping[str, TimingResult],
     drawn: Sequence[Figure],
+    claims: Sequence[ClaimOutcome] = (),
 ) -> Contents:
-    """Join plan, verdicts and results into what a report says."""
+    """Join plan, verdicts, results and the claims that these test into what a report says."""
     present = {c.verdict for c in verdicts.comparisons}
     return Contents(
         spec=plan.spec,
@@ -111,6 +120,7 @@ def contents_of(
         figures=[figure for figure in drawn if figure.name != STAGES],
         time=time_section(verdicts, next(figure for figure in drawn if figure.name == STAGES)),
         details=[_details(c, verdicts) for c in verdicts.comparisons],
+        claims=claim_rows(claims, plan.spec),
         references=reference_rows(verdicts),
         failures=failures(plan, verdicts, variants),
         method=method(plan, verdicts),

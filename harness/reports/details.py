@@ -319,7 +319,7 @@ def command(plan: Plan) -> str:
     """The command that repeats the report."""
     path = PurePath(plan.spec_path)
     target = f"results/{plan.spec}/report.html"
-    if path.parent.name == "specs" and path.stem == plan.spec:
+    if path.parent.name in ("specs", "grids") and path.stem == plan.spec:
         return f"snakemake --cores {plan.timing_threads} {target}"
     spec = shlex.quote(f"spec={plan.spec_path}")
     return f"snakemake --cores {plan.timing_threads} --config {spec}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.reports.contents import FAILURE_HEADINGS, Contents
+from harness.reports.contents import CLAIM_HEADINGS, FAILURE_HEADINGS, Contents
 from harness.reports.escaping import latex
 from harness.reports.open_questions import HEADING, NONE
 from harness.reports.tables import latex_table
@@ -30,6 +30,7 @@ _STAGE_COLUMNS = "llll"
 _TOGGLE_COLUMNS = r"L{50mm}L{38mm}L{34mm}llL{34mm}L{42mm}"
 _SAVING_COLUMNS = r"L{48mm}llllL{28mm}L{58mm}"
 _TRAINING_COLUMNS = r"L{42mm}L{32mm}L{30mm}L{24mm}L{34mm}L{34mm}L{38mm}"
+_CLAIM_COLUMNS = r"L{62mm}L{70mm}L{52mm}L{36mm}l"
 _FAILURE_COLUMNS = r"L{52mm}L{32mm}lL{130mm}"
 
 
@@ -50,6 +51,8 @@ def latex_document(contents: Contents) -> str:
         r"\subsection*{How it was measured}",
         _paragraphs(contents.method),
     ]
+    if contents.claims:
+        parts.insert(-2, latex_table(CLAIM_HEADINGS, contents.claims, _CLAIM_COLUMNS, "Claims that these results test"))
     if contents.failures:
         rows = [(f.variant, f.what, f.status, f.message) for f in contents.failures]
         caption = "Skipped cells and failed runs"

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.reports.contents import FAILURE_HEADINGS, REFERENCE_HEADINGS, Contents, VariantDetails
+from harness.reports.contents import (
+    CLAIM_HEADINGS,
+    CLAIM_NOTE,
+    FAILURE_HEADINGS,
+    REFERENCE_HEADINGS,
+    Contents,
+    VariantDetails,
+)
 from harness.reports.drawing import Figure
 from harness.reports.escaping import code, markdown
 from harness.reports.open_questions import HEADING, NONE
@@ -33,6 +40,7 @@ def markdown_document(contents: Contents) -> str:
         *([f"## {COSTS_HEADING}", _table(contents.time.trainings)] if contents.time.trainings.rows else []),
         "## Figures",
         *[_figure(figure) for figure in contents.figures],
+        *_claims(contents),
         "## References",
         markdown_table(REFERENCE_HEADINGS, contents.references) if contents.references else "No reference ran.",
         "## Skipped and failed",
@@ -52,6 +60,12 @@ def markdown_document(contents: Contents) -> str:
 
 def _table(table: Table) -> str:
     return f"{markdown_table(table.headings, table.rows)}\n\n{markdown(table.note)}"
+
+
+def _claims(contents: Contents) -> list[str]:
+    if not contents.claims:
+        return []
+    return ["## Claims that these results test", markdown_table(CLAIM_HEADINGS, contents.claims), markdown(CLAIM_NOTE)]
 
 
 def _figure(figure: Figure) -> str:

@@ -6,7 +6,14 @@ import re
 from dataclasses import asdict
 
 from harness import __version__
-from harness.reports.contents import ANCHOR_LABELS, PAIR_HEADINGS, REFERENCE_HEADINGS, Contents
+from harness.reports.contents import (
+    ANCHOR_LABELS,
+    CLAIM_HEADINGS,
+    CLAIM_NOTE,
+    PAIR_HEADINGS,
+    REFERENCE_HEADINGS,
+    Contents,
+)
 from harness.reports.escaping import clean
 from harness.reports.open_questions import HEADING, NONE
 from harness.reports.where_time_goes import COSTS_HEADING
@@ -40,6 +47,8 @@ def page(contents: Contents) -> str:
         open_details=len(contents.details) <= _OPEN_UP_TO,
         pair_headings=PAIR_HEADINGS,
         anchor_labels=ANCHOR_LABELS,
+        claim_headings=CLAIM_HEADINGS,
+        claim_note=CLAIM_NOTE,
         reference_headings=REFERENCE_HEADINGS,
         open_heading=HEADING,
         time_heading=TIME_HEADING,

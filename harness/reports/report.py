@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.plan.model import Plan
@@ -14,6 +14,7 @@ from harness.reports.latex_document import latex_document
 from harness.reports.markdown_document import markdown_document
 from harness.reports.page import page
 from harness.reports.tables import csv_table
+from harness.verdicts.claims.ledger import ClaimOutcome
 from harness.verdicts.model import Verdicts
 
 
@@ -23,6 +24,7 @@ def write_report(
     variants: Mapping[str, VariantResult],
     timings: Mapping[str, TimingResult],
     folder: Path,
+    claims: Sequence[ClaimOutcome] = (),
 ) -> None:
     """Write ``report.md``, ``report.tex``, ``report.csv``, ``report.html`` and ``figures/*.svg``.
 
@@ -34,12 +36,13 @@ def write_report(
         variants: quality results by variant.
         timings: timing results by variant.
         folder: ``results/<spec>``.
+        claims: those that the results test.
 
     Raises:
         InputError: the folder cannot be written, or the disk is full.
     """
     drawn = figures(plan, verdicts)
-    contents = contents_of(plan, verdicts, variants, timings, drawn)
+    contents = contents_of(plan, verdicts, variants, timings, drawn, claims)
     for figure in drawn:
         path = folder / "figures" / f"{figure.name}.svg"
         if figure.wide:

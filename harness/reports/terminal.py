@@ -51,7 +51,7 @@ def verdict_table(verdicts: Verdicts, console: Console, folder: Path | None = No
     heading = f"{verdicts.spec} on {verdicts.device}" if verdicts.device else verdicts.spec
     say(console, heading, style="bold")
     anchors = [row[:5] for row in reference_cells(verdicts)]
-    _print_table(
+    print_table(
         console,
         ["variant", f"Δ {metric(verdicts.gate)} pp [CI]", "speed-up [CI]", "memory", "verdict"],
         [*anchors, *(_row(c, verdicts) for c in verdicts.comparisons)],
@@ -63,10 +63,10 @@ def verdict_table(verdicts: Verdicts, console: Console, folder: Path | None = No
     say(console, control_line(verdicts), style="" if verdicts.control.state == "quiet" else "yellow")
     say(console, resolution_line(verdicts))
     say(console, looks_line(verdicts))
-    _list(console, TIME_HEADING, verdicts.diagnosis.sentences)
+    bullets(console, TIME_HEADING, verdicts.diagnosis.sentences)
     explained = [c for c in verdicts.comparisons if c.verdict not in ("accept", "inconclusive")]
-    _list(console, "Why", reasons(explained))
-    _list(console, HEADING, open_questions(verdicts, _MOST_NAMES))
+    bullets(console, "Why", reasons(explained))
+    bullets(console, HEADING, open_questions(verdicts, _MOST_NAMES))
     if folder is not None:
         console.print()
         say(console, f"Report: {folder / 'report.html'}", fold=False)
@@ -87,7 +87,7 @@ def _row(comparison: ComparisonVerdict, verdicts: Verdicts) -> list[str]:
 def plan_table(plan: Plan, console: Console, partitions: Sequence[PlannedPartition] = ()) -> None:
     """Print what a spec expands to, before anything runs: counts, cost, memory, partitions, skips and warnings."""
     say(console, f"{plan.spec} ({plan.spec_path}), {plan.design}", style="bold")
-    _print_table(console, ["cell", "changes", "memory", "epoch"], [_cell_row(c) for c in plan.cells.values()])
+    print_table(console, ["cell", "changes", "memory", "epoch"], [_cell_row(c) for c in plan.cells.values()])
     looks, blocks = plan.seeds.looks, [n // 2 for n in plan.timing.looks]
     timed = [*(c.variant for c in plan.comparisons), CONTROL]
     say(
@@ -100,8 +100,8 @@ def plan_table(plan: Plan, console: Console, partitions: Sequence[PlannedPartiti
     say(console, _cost_text(plan))
     say(console, _memory_text(plan))
     _partition_table(plan, console, partitions)
-    _list(console, f"Skipped ({len(plan.skipped)})", _skip_reasons(plan), most=None)
-    _list(console, "Warnings", plan.warnings, most=None)
+    bullets(console, f"Skipped ({len(plan.skipped)})", _skip_reasons(plan), most=None)
+    bullets(console, "Warnings", plan.warnings, most=None)
 
 
 def _partition_table(plan: Plan, console: Console, partitions: Sequence[PlannedPartition]) -> None:
@@ -112,7 +112,7 @@ def _partition_table(plan: Plan, console: Console, partitions: Sequence[PlannedP
     say(console, f"Partitions (seed {plan.seeds.first})", style="bold")
     made = [_partition_row(p, p.report, p.train) for p in partitions if p.report and p.train is not None]
     if made:
-        _print_table(console, _PARTITION_HEADER, made)
+        print_table(console, _PARTITION_HEADER, made)
         say(
             console,
             "Of all edges; over: edges kept over those that random parts of the same sizes keep; nodes, edges, train: "
@@ -190,7 +190,7 @@ def _skip_reasons(plan: Plan) -> list[str]:
     return [f"{skip.variant}: {skip.reason}" for skip in plan.skipped]
 
 
-def _print_table(
+def print_table(
     console: Console, header: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] = ()
 ) -> None:
     """Columns as wide as their cells; where there is no room, names are cut inside and a column `changes` is wrapped.
@@ -240,7 +240,7 @@ def say(console: Console, text: str, style: str = "", fold: bool = True) -> None
         console.print(part, soft_wrap=True)
 
 
-def _list(console: Console, heading: str, lines: Sequence[str], most: int | None = _MOST_LINES) -> None:
+def bullets(console: Console, heading: str, lines: Sequence[str], most: int | None = _MOST_LINES) -> None:
     if not lines:
         return
     console.print()

@@ -35,7 +35,7 @@ def load_spec(path: Path) -> Spec:
     spec, findings = _against_schema(data)
     findings += _beyond_schema(data, path.parent)
     if findings:
-        raise InputError(_placed(findings, tree, str(path)))
+        raise InputError(placed(findings, tree, str(path)))
     if spec is None:
         raise AssertionError("a spec without findings must be valid")
     return spec
@@ -185,7 +185,8 @@ def _missing_file(loc: Loc, path: str, spec_dir: Path) -> list[Finding]:
     return [Finding(loc, message)]
 
 
-def _placed(findings: list[Finding], tree: Node, file: str) -> list[Problem]:
+def placed(findings: list[Finding], tree: Node, file: str) -> list[Problem]:
+    """Findings with the line and column of their keys, in the order of the file."""
     problems = []
     for finding in dict.fromkeys(findings):
         line, column = tree.find_key(finding.loc) if finding.at_key and finding.loc else tree.find(finding.loc)

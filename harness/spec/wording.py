@@ -79,12 +79,14 @@ def clean_loc(loc: Loc) -> Loc:
 
 
 def _unwrap(annotation: Any) -> Any:
-    """The model or plain type inside Optional, Annotated, and the values of a dict."""
+    """The model or plain type inside Optional, Annotated, and the values of a dict or of a list of any length."""
     origin = get_origin(annotation)
     if origin is Annotated:
         return _unwrap(get_args(annotation)[0])
     if origin is dict:
         return _unwrap(get_args(annotation)[1])
+    if origin is tuple and get_args(annotation)[1:] == (...,):
+        return _unwrap(get_args(annotation)[0])
     options = [arg for arg in get_args(annotation) if arg is not type(None)]
     if origin is not None and len(options) == 1:
         return _unwrap(options[0])
@@ -98,6 +100,8 @@ def model_at(loc: Loc, source: str | None, root: type[BaseModel] = Spec) -> type
     for part in loc:
         if in_dict:  # a key the person chose, e.g. a variant's name
             in_dict = False
+            continue
+        if isinstance(part, int):  # an item of a list
             continue
         field = field_of(model, str(part)) if isinstance(model, type) and issubclass(model, BaseModel) else None
         if field is None:
