@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.benchmarks.result import Result, read_all, write
 from tests.benchmarks.table import as_markdown, as_text
 
-ALL = ("sampler", "aggregation", "epoch", "loader", "cache", "partitions", "scale")
+ALL = ("sampler", "aggregation", "epoch", "loader", "cache", "partitions", "scale", "planted")
 ON_REQUEST = ("big",)
 FOLDER = Path("results/bench")
 STDOUT, RESULTS = Path("-"), "<!-- results -->"

@@ -1,0 +1,33 @@
+"""Two layers of GraphSAGE that wait a known time in each training step."""
+
+from __future__ import annotations
+
+import time
+
+from torch import Tensor, nn
+from torch_geometric.nn import SAGEConv
+
+
+class PausedSage(nn.Module):
+    """Computes the same whatever the pause.
+
+    Args:
+        pause_ms: milliseconds on the clock that each forward pass in training takes longer. It waits awake: a sleep
+            ends up to a tenth of a millisecond late.
+        label: changes nothing; a variant that sets it is the baseline under another name.
+    """
+
+    def __init__(
+        self, in_channels: int, out_channels: int, width: int = 64, pause_ms: float = 0.0, label: str = ""
+    ) -> None:
+        super().__init__()
+        self.first = SAGEConv(in_channels, width)
+        self.second = SAGEConv(width, out_channels)
+        self.pause_s = pause_ms / 1e3
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        if self.training:
+            until = time.perf_counter() + self.pause_s
+            while time.perf_counter() < until:
+                pass
+        return self.second(self.first(x, edge_index).relu(), edge_index)
