@@ -39,6 +39,7 @@ def timing_difference(timing: TimingResult, control: TimingResult | None) -> str
         f"`{timing.variant}`",
         "the control",
         {
+            "data fingerprint": (timing.fingerprint, control.fingerprint),
             "timing version": (timing.timing_version, control.timing_version),
             "threads": (timing.threads, control.threads),
             "device": (_kind(timing.device), _kind(control.device)),
@@ -56,6 +57,7 @@ def arms_difference(timing: TimingResult, variant: VariantResult) -> str | None:
         "timing",
         "quality runs",
         {
+            "data fingerprint": (timing.fingerprint, variant.fingerprint),
             "device": (_kind(timing.device), _kind(variant.device)),
             **_versions(_QUALITY_VERSIONS, timing.environment, variant.environment),
         },

@@ -106,6 +106,8 @@ def _open_questions(f: Findings, gate: Gate) -> list[str]:
     state = _goal_state(f)
     if state == "unknown":
         found.append(_unknown_gain(f, gate))
+    elif f.timing_missing is not None:  # decided by the blocks before, which other looks would not have ended at
+        found.append(f"timing is not complete: {f.timing_missing}")
     if state == "gain" and f.goal == "speed" and f.speed.disturbed_blocks:
         found.append(f"timed beside other load in {f.speed.disturbed_blocks} of {plural(f.speed.blocks, 'block')}")
     measured = f.memory if f.goal == "memory" else f.speed

@@ -13,7 +13,8 @@ from tests.benchmarks.table import as_markdown, as_text
 
 ALL = ("sampler", "aggregation", "epoch", "loader", "cache", "partitions", "scale", "planted")
 ON_REQUEST = ("big",)
-FOLDER = Path("results/bench")
+FOLDER, REFERENCE = Path("results/bench"), Path("results/reference")
+IN_REFERENCE = ("planted",)  # says what a verdict is worth, so its outcome stands beside the reference results
 STDOUT, RESULTS = Path("-"), "<!-- results -->"
 
 
@@ -22,6 +23,8 @@ def main() -> int:
     asked = _arguments()
     if asked.markdown is not None:
         return _markdown(asked.markdown, asked.folder)
+    if asked.reference is not None:
+        return _copy(asked.folder, asked.reference)
     names = asked.names or list(ALL)
     if len(names) == 1:
         return _run(names[0], asked)
@@ -46,6 +49,16 @@ def _markdown(document: Path, folder: Path) -> int:
     return 0
 
 
+def _copy(folder: Path, reference: Path) -> int:
+    reference.mkdir(parents=True, exist_ok=True)
+    for name in IN_REFERENCE:
+        kept = folder / f"{name}.json"
+        if not kept.is_file():
+            raise SystemExit(f"{kept} is not there; make it: python -m tests.benchmarks {name}")
+        (reference / kept.name).write_text(kept.read_text() + "\n")
+    return 0
+
+
 def _run(name: str, asked: argparse.Namespace) -> int:
     result: Result = import_module(f"tests.benchmarks.{name}").run(asked)
     from harness.runs.environment import environment
@@ -67,6 +80,14 @@ def _arguments() -> argparse.Namespace:
         const=STDOUT,
         metavar="FILE",
         help=f"run nothing: print kept results as Markdown, or put them into FILE below its line {RESULTS}",
+    )
+    parser.add_argument(
+        "--reference",
+        nargs="?",
+        type=Path,
+        const=REFERENCE,
+        metavar="FOLDER",
+        help=f"run nothing: copy kept results of {', '.join(IN_REFERENCE)} to FOLDER (default: {REFERENCE})",
     )
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where results are kept (default: %(default)s)")
     asked = parser.parse_args()

@@ -16,12 +16,6 @@ from tests.benchmarks.result import Line, Result
 if TYPE_CHECKING:  # the parent of the two processes stays small
     from harness.graphs.graph import Graph
 
-if TYPE_CHECKING:  # the parent of the two processes stays small
-    from harness.graphs.graph import Graph
-
-if TYPE_CHECKING:  # the parent of the two processes stays small
-    from harness.graphs.graph import Graph
-
 TITLE = "10 M nodes, 100 M edge ends, 64 features from disk"
 HOW = (
     "Synthetic, mean degree 10 counting both directions, features on disk; fan-out [15, 10, 5], batches of "

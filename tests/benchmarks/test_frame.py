@@ -89,6 +89,16 @@ def test_markdown_goes_below_the_mark(tmp_path, monkeypatch, capsys):
         main()
 
 
+def test_outcomes_that_belong_to_the_reference_are_copied_there(tmp_path, monkeypatch):
+    bench, reference = tmp_path / "bench", tmp_path / "reference"
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "--folder", str(bench), "--reference", str(reference)])
+    with pytest.raises(SystemExit, match=r"planted.json is not there"):
+        main()
+    write(a_result("planted"), bench)
+    assert main() == 0
+    assert read_all(reference) == [a for a in read_all(bench) if a.name == "planted"]
+
+
 def test_an_unknown_name_is_refused(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["benchmarks", "samplers"])
     with pytest.raises(SystemExit) as caught:
