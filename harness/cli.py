@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from harness.records.results import VariantResult
     from harness.spec.claims import Claim
     from harness.spec.schema import Seeds
+    from harness.verdicts.across.folder import ResultsFolder
     from harness.verdicts.claims.ledger import ClaimOutcome
 
 app = typer.Typer(
@@ -138,22 +140,55 @@ def retry(
     statuses: Annotated[str, typer.Option("--status", help="Comma-separated statuses to forget.")] = (
         "oom,timeout,diverged,error,unsupported,killed"
     ),
+    variant: Annotated[str, typer.Option(help="Forget all runs and timings of these instead, comma-separated.")] = "",
+    timing: Annotated[str, typer.Option(help="Likewise, but only their timings; `control` is one too.")] = "",
 ) -> None:
-    """Forget failed records, so that the next `snakemake` runs them again."""
-    from harness.plan.model import Plan
+    """Forget failed records, or all of some variants, so that the next `snakemake` runs them again."""
+    from harness.plan.model import CONTROL, Plan
     from harness.records.record import FAILED
-    from harness.records.retry import forget_failed
+    from harness.records.retry import forget_failed, forget_results
 
-    wanted = [s.strip() for s in statuses.split(",") if s.strip()]
-    unknown = [s for s in wanted if s not in FAILED]
-    if unknown or not wanted:
-        raise InputError(
-            Problem("--status", f"{statuses!r} is not a list of failed statuses; allowed: {', '.join(FAILED)}")
-        )
+    wanted = _names("--status", statuses, FAILED, "failed statuses")
     folder = _results_folder(target)
-    cells = {cell.cell_id: name for name, cell in read_model(folder / "plan.json", Plan).cells.items()}
-    forgotten = forget_failed(folder, wanted, cells)
+    cells = read_model(folder / "plan.json", Plan).cells
+    if variant or timing:
+        variants = _names("--variant", variant, cells, "variants of this plan") if variant else []
+        timings = _names("--timing", timing, [CONTROL, *cells], "timings of this plan") if timing else []
+        forgotten = forget_results(folder, variants, timings)
+        print(f"{folder}: forgotten: {', '.join(forgotten) or 'nothing, there was no result of these'}")
+        return
+    forgotten = forget_failed(folder, wanted, {cell.cell_id: name for name, cell in cells.items()})
     print(f"{folder}: {len(forgotten)} failed runs forgotten" + (f" ({', '.join(forgotten)})" if forgotten else ""))
+
+
+@app.command(short_help="Compare two results folders: two versions of code or library, or two machines.")
+def compare(
+    a: Annotated[Path, typer.Argument(help="results/<spec> of one checkout.")],
+    b: Annotated[Path, typer.Argument(help="Of the other; its accuracy is held against A's.")],
+    allow: Annotated[str, typer.Option(help="All that may differ, comma-separated, e.g. torch,numpy.")] = "",
+    form: Annotated[Literal["table", "md", "json"], typer.Option("--format", help="What is printed.")] = "table",
+    fail_on: Annotated[str, typer.Option(help="Exit code 1 on: reject (a drop is shown), dnf.")] = "",
+) -> None:
+    """Say what differs between two results, and what it did to accuracy, gains and verdicts.
+
+    Other data, another split or metric, or no options in common cannot be compared: exit code 2.
+    """
+    from rich.console import Console
+
+    from harness.reports.across import across_markdown, across_table
+    from harness.verdicts.across.compare import compare as compare_folders
+
+    states = {"reject": "fail", "dnf": "dnf"}
+    failing = _names("--fail-on", fail_on, states, "outcomes") if fail_on else []
+    found = compare_folders(_opened(a), _opened(b), allow)
+    if form == "json":
+        print(found.model_dump_json(indent=2))
+    elif form == "md":
+        print(across_markdown(found), end="")
+    else:
+        across_table(found, Console())
+    if any(cell.accuracy.state == states[name] for cell in found.cells for name in failing):
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -492,6 +527,26 @@ def _results(folder: Path, made: Plan):
     jobs = variant_plans(made)
     timed = [CONTROL, *(c.variant for c in made.comparisons)]
     return there("variants", made.cells, VariantResult), there("timing", timed, TimingResult)
+
+
+def _names(option: str, text: str, allowed: Iterable[str], what: str) -> list[str]:
+    """The names in a comma-separated option, each of which is allowed."""
+    names, known = [name.strip() for name in text.split(",") if name.strip()], list(allowed)
+    if not names or not set(names) <= set(known):
+        raise InputError(Problem(option, f"{text!r} is not a list of {what}; allowed: {', '.join(known)}"))
+    return names
+
+
+def _opened(path: Path) -> ResultsFolder:
+    """A results folder with all that is in it."""
+    from harness.plan.model import Plan
+    from harness.verdicts.across.folder import ResultsFolder
+    from harness.verdicts.model import Verdicts
+
+    folder = path.parent if path.suffix == ".json" else path
+    made = read_model(folder / "plan.json", Plan)
+    variants, timings = _results(folder, made)
+    return ResultsFolder(str(folder), made, variants, timings, read_model(folder / "verdicts.json", Verdicts))
 
 
 def _results_folder(target: str) -> Path:

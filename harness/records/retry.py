@@ -1,12 +1,13 @@
-"""Forgetting failed runs, so that the next call of Snakemake makes them again."""
+"""Forgetting runs, failed ones or all of a variant, so that the next call of Snakemake makes them again."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 from harness.records.files import read_model
+from harness.records.record import Status
 from harness.records.results import TimingResult, VariantResult
 from harness.records.store import RecordStore
 from harness.spec.options import Frozen
@@ -50,10 +51,51 @@ def forget_failed(folder: Path, statuses: Collection[str], cells: Mapping[str, s
             forgotten |= {f"{timing.variant} timing ({p.status})" for p in failed}
     forgotten |= _forget_unlisted(store, statuses, cells)
     if forgotten:
-        # Snakemake makes nothing again while the last files of the chain are there.
-        for name in ("verdicts.json", "report.html", "report.md", "report.tex", "report.csv"):
-            (folder / name).unlink(missing_ok=True)
+        _forget_last_files(folder)
     return sorted(forgotten)
+
+
+def forget_results(folder: Path, variants: Collection[str], timings: Collection[str]) -> list[str]:
+    """Remove results that must be made again though their runs ended well, and every result that rests on them.
+
+    Args:
+        folder: ``results/<spec>``.
+        variants: names whose quality runs and timings go, with their records. Where one is the reference of others,
+            their results go too; of their runs only the reference's.
+        timings: names, or ``control``, of which only the timings go.
+
+    Returns:
+        What was forgotten, ``<variant>: 5 runs`` and ``<variant>: timing``, sorted.
+
+    Raises:
+        InputError: a result is no file of this version; nothing is removed.
+    """
+    store = RecordStore(folder.parent / "runs")
+    quality = _results(folder / "variants", VariantResult)
+    timed = _results(folder / "timing", TimingResult)
+    runs: dict[str, set[str]] = {}
+    for path, result in quality.items():
+        if result.variant in variants:
+            runs.setdefault(result.variant, set()).update(run.run_id for run in result.runs)
+        if result.reference in variants:
+            runs.setdefault(result.reference or "", set()).update(run.run_id for run in result.reference_runs)
+        if {result.variant, result.reference} & set(variants):
+            path.unlink()
+    forgotten = [f"{name}: {len(store.forget(get_args(Status), sorted(ids)))} runs" for name, ids in runs.items()]
+    for path, timing in timed.items():
+        rests = {timing.variant, timing.reference} & set(variants)
+        if rests or path.stem in timings:
+            path.unlink()
+            forgotten.append(f"{path.stem}: timing")
+    if forgotten:
+        _forget_last_files(folder)
+    return sorted(forgotten)
+
+
+def _forget_last_files(folder: Path) -> None:
+    """Snakemake makes nothing again while the last files of the chain are there."""
+    for name in ("verdicts.json", "report.html", "report.md", "report.tex", "report.csv"):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _forget_unlisted(store: RecordStore, statuses: Collection[str], cells: Mapping[str, str]) -> set[str]:

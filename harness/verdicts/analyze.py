@@ -7,10 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.plan.model import BASELINE, CONTROL, Comparison, Plan, Skipped
+from harness.plan.version import uses_metis
 from harness.records.data_version import DataVersion
 from harness.records.one_line import one_line
 from harness.records.results import DecisionRule, SeedRun, TimingResult, VariantResult
-from harness.verdicts.comparable import arms_difference, quality_difference, timing_difference
+from harness.verdicts.comparable import (
+    Remedy,
+    arms_difference,
+    disk_reads_difference,
+    quality_difference,
+    timing_difference,
+)
 from harness.verdicts.control import control_memory, summarise_control
 from harness.verdicts.costs import costs_of, epoch_seconds, measured_over_estimated, peak_bytes
 from harness.verdicts.diagnosis import diagnose
@@ -107,7 +114,7 @@ def _compare(
             control=control,
             timing_failed=failed_timing,
             timing_missing=missing_timing,
-            not_comparable=_not_comparable(comparison, result, variants, timing, timings.get(CONTROL)),
+            not_comparable=_not_comparable(comparison, plan, result, variants, timing, timings.get(CONTROL)),
             looks=plan.seeds.looks,
         ),
         plan.gate,
@@ -142,6 +149,7 @@ def _pairs_seen(quality: Quality | None) -> int:
 
 def _not_comparable(
     comparison: Comparison,
+    plan: Plan,
     result: VariantResult | None,
     variants: Mapping[str, VariantResult],
     timing: TimingResult | None,
@@ -149,9 +157,13 @@ def _not_comparable(
 ) -> str | None:
     if result is None:
         return None
-    found = quality_difference(result, variants.get(comparison.reference))
+    remedy = Remedy(plan.spec)
+    cells = (plan.cells.get(comparison.variant), plan.cells.get(comparison.reference))
+    cut = any(cell is not None and uses_metis(cell) for cell in cells)
+    found = quality_difference(result, variants.get(comparison.reference), remedy, cut)
     if found is None and timing is not None and timing.status == "ok":
-        found = arms_difference(timing, result) or timing_difference(timing, control)
+        found = arms_difference(timing, result, remedy, cut) or timing_difference(timing, control, remedy)
+        found = found or disk_reads_difference(timing, remedy)
     return found
 
 

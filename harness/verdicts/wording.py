@@ -59,3 +59,9 @@ def numbers(values: Sequence[int]) -> str:
     if len(values) > _MOST_NUMBERS:
         return f"{values[0]}, {values[1]}, … {values[-1]}"
     return ", ".join(map(str, values))
+
+
+def listed(names: Sequence[str], most: int | None = None) -> str:
+    """a; a and b; a, b and c; and where only so many are to be named, a, b and 3 others."""
+    shown = list(names) if most is None or len(names) <= most else [*names[:most], plural(len(names) - most, "other")]
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)

@@ -8,7 +8,7 @@ import pytest
 
 from harness.records.record import Record
 from harness.records.results import SeedRun, TimingResult, VariantResult
-from harness.records.retry import forget_failed
+from harness.records.retry import forget_failed, forget_results
 from harness.records.store import RecordStore
 from harness.spec.errors import InputError
 from harness.spec.options import Model, Options, Training
@@ -91,3 +91,66 @@ def test_a_result_of_another_version_is_said_and_nothing_is_removed(folder, stor
     with pytest.raises(InputError, match=r"wide\.json.*not a VariantResult of this version.*delete it"):
         forget_failed(folder, ["oom"], CELLS)
     assert store.has("a")
+
+
+def both_of(variant: str, run_id: str, reference_run_id: str) -> str:
+    return VariantResult(
+        variant=variant,
+        cell_id=f"c-{variant}",
+        reference="baseline",
+        runs=[SeedRun(seed=3, run_id=run_id, status="ok")],
+        reference_runs=[SeedRun(seed=3, run_id=reference_run_id, status="ok")],
+        threads=1,
+        device="cpu",
+    ).model_dump_json()
+
+
+@pytest.fixture
+def three(folder, store) -> Path:
+    """Results of a baseline and two variants, all well."""
+    for run_id in ("b", "t", "o"):
+        write(store, run_id, "ok")
+    baseline = SeedRun(seed=3, run_id="b", status="ok")
+    made = VariantResult(variant="baseline", cell_id="c-base", runs=[baseline], threads=1, device="cpu")
+    (folder / "variants" / "baseline.json").write_text(made.model_dump_json())
+    for name, run_id in (("thin", "t"), ("other", "o")):
+        (folder / "variants" / f"{name}.json").write_text(both_of(name, run_id, "b"))
+    for name in ("thin", "other", "control"):
+        timing = TimingResult(
+            variant="baseline" if name == "control" else name,
+            reference="baseline",
+            status="ok",
+            threads=1,
+            device="cpu",
+        )
+        (folder / "timing" / f"{name}.json").write_text(timing.model_dump_json())
+    (folder / "verdicts.json").write_text("{}")
+    return folder
+
+
+def left(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.json"))
+
+
+def test_all_of_a_variant_is_forgotten_and_nothing_of_others(three, store):
+    assert forget_results(three, ["thin"], []) == ["thin: 1 runs", "thin: timing"]
+    assert store.run_ids() == ["b", "o"]
+    assert left(three) == ["timing/control.json", "timing/other.json", "variants/baseline.json", "variants/other.json"]
+
+
+def test_what_rests_on_a_forgotten_reference_goes_too_but_for_its_own_runs(three, store):
+    found = forget_results(three, ["baseline"], [])
+    assert found == ["baseline: 1 runs", "control: timing", "other: timing", "thin: timing"]
+    assert store.run_ids() == ["o", "t"]
+    assert left(three) == []
+
+
+def test_a_timing_is_forgotten_alone(three, store):
+    assert forget_results(three, [], ["control", "thin"]) == ["control: timing", "thin: timing"]
+    assert store.run_ids() == ["b", "o", "t"]
+    assert left(three) == ["timing/other.json", *(f"variants/{n}.json" for n in ("baseline", "other", "thin"))]
+
+
+def test_a_name_without_results_forgets_nothing(three, store):
+    assert forget_results(three, ["absent"], ["absent"]) == []
+    assert (three / "verdicts.json").exists()

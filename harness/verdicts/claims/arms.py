@@ -18,7 +18,7 @@ from harness.verdicts.claims.intervals import (
     welch_ratio,
 )
 from harness.verdicts.claims.results import NotMeasured, SpecResults, ended_well
-from harness.verdicts.comparable import quality_difference
+from harness.verdicts.comparable import Remedy, quality_difference
 from harness.verdicts.memory import judge_memory
 from harness.verdicts.non_inferiority import paired_differences
 from harness.verdicts.sequential import alpha_per_look
@@ -91,7 +91,7 @@ def _pairs(measure: Measure, results: SpecResults, reference: SpecResults) -> li
     variant_arm, reference_arm = results.arm(measure.variant), reference.variants.get(measure.reference_name)
     if reference is not results:  # what differs between the specs is their data
         variant_arm = variant_arm.model_copy(update={"fingerprint": ""})
-    difference = quality_difference(variant_arm, reference_arm)
+    difference = quality_difference(variant_arm, reference_arm, Remedy(results.plan.spec))
     if difference is not None:
         raise NotMeasured("failed", difference)
     ours, theirs = results.runs(measure.variant), reference.runs(measure.reference_name)
