@@ -8,6 +8,7 @@ from harness.plan.model import Plan
 from harness.reports.digits import fixed, shortened
 from harness.spec.dataset import Builtin, Files, Ogb, Pyg
 from harness.spec.schema import Gate
+from harness.verdicts.disturbed import causes
 from harness.verdicts.model import ComparisonVerdict, Verdict, Verdicts
 from harness.verdicts.wording import METRICS, interval_text, plural, ratio_text
 
@@ -137,6 +138,8 @@ def control_line(verdicts: Verdicts) -> str:
         f"the baseline against itself: {ratio_text(control.ratio)} {interval_text(lower, upper)} "
         f"over {plural(control.blocks, 'block')}"
     )
+    if control.disturbed_blocks:
+        measured += f", {control.disturbed_blocks} of them disturbed ({causes(control.disturbed_by)})"
     if lower > 1.0 or upper < 1.0:
         return f"Control: {control.state}; {measured}, off 1.00: no gain can be accepted."
     if control.state == "noisy" and control.smallest_gain is not None:

@@ -17,6 +17,7 @@ from harness.reports.answer import look_text, metric
 from harness.reports.digits import bytes_text, decimals, fixed, seconds_text
 from harness.reports.where_time_goes import sooner_text
 from harness.verdicts.model import ComparisonVerdict, FailedRun, Verdicts
+from harness.verdicts.order_effect import order_words
 from harness.verdicts.total_cost import payoff_text
 from harness.verdicts.wording import plural
 
@@ -115,7 +116,12 @@ def _speed_facts(comparison: ComparisonVerdict) -> Facts:
     epochs = f"{seconds_text(speed.variant_epoch_s)}, reference {seconds_text(speed.reference_epoch_s)}"
     found: Facts = [("an epoch", epochs), ("timed", f"{plural(speed.blocks, 'block')}: {speed.state}")]
     if speed.disturbed_blocks:
-        found.append(("disturbed", f"{plural(speed.disturbed_blocks, 'block')} under load of other processes, kept"))
+        by = ", ".join(speed.disturbed_by) or "other load"
+        found.append(("disturbed", f"{plural(speed.disturbed_blocks, 'block')}, kept: {by}"))
+    if speed.unsettled_processes:
+        found.append(("never settled", f"{speed.unsettled_processes} of {4 * speed.blocks} timing processes"))
+    if comparison.order is not None:
+        found.append(("order of a block", order_words(comparison.order)))
     return found
 
 

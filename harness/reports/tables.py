@@ -18,7 +18,7 @@ from harness.reports.answer import metric
 from harness.reports.digits import MOST_DECIMALS, bytes_text, ratio_with_interval, seconds_text, with_interval
 from harness.spec.schema import Gate
 from harness.verdicts.model import ComparisonVerdict, Verdicts
-from harness.verdicts.wording import plural
+from harness.verdicts.wording import plural, ratio_text
 
 _EXACT_TO = 9  # decimals of percentage points: equal means differ by 1e-10 of them in floating point
 
@@ -61,7 +61,7 @@ def reference_cells(verdicts: Verdicts) -> list[list[str]]:
     """Rows by `headings` for what the variants are compared with, so that a difference has something to differ from.
 
     The baseline, and each reference that has no row of its own: mean of the metric in per cent, median seconds of an
-    epoch and median peak of the timing processes, which are each the median over the comparisons.
+    epoch and median peak of the timing processes, which are each the median over the comparisons. Then the control.
     """
     compared = {c.variant for c in verdicts.comparisons}
     rows = []
@@ -81,7 +81,17 @@ def reference_cells(verdicts: Verdicts) -> list[list[str]]:
                 f"mean of {plural(reference.n, 'run')}; median epoch and peak memory",
             ]
         )
-    return rows
+    return [*rows, *_control_cells(verdicts)]
+
+
+def _control_cells(verdicts: Verdicts) -> list[list[str]]:
+    """The noise floor beside the gains: what the baseline gains over itself."""
+    control = verdicts.control
+    if control.ratio is None:
+        return []
+    speed = ratio_with_interval(control.ratio, control.ci, 1.0, verdicts.gate.min_speedup, most=2)
+    memory = "–" if control.memory_ratio is None else ratio_text(control.memory_ratio)
+    return [["control", "–", speed, memory, control.state, f"the noise floor: {control.reason}"]]
 
 
 def accuracy_text(comparison: ComparisonVerdict, gate: Gate, most: int = MOST_DECIMALS) -> str:

@@ -21,6 +21,7 @@ from harness.verdicts.comparable import (
 from harness.verdicts.control import control_memory, summarise_control
 from harness.verdicts.costs import costs_of, epoch_seconds, measured_over_estimated, peak_bytes
 from harness.verdicts.diagnosis import diagnose
+from harness.verdicts.disturbed import causes, disturbed
 from harness.verdicts.exploratory import exploratory_reason
 from harness.verdicts.memory import judge_memory
 from harness.verdicts.model import (
@@ -33,6 +34,7 @@ from harness.verdicts.model import (
     TimeToReference,
     Verdicts,
 )
+from harness.verdicts.order_effect import order_of
 from harness.verdicts.over_smoothing import spread_note
 from harness.verdicts.pairs import Quality, failed_runs, judge_quality
 from harness.verdicts.recommend import recommend
@@ -130,6 +132,7 @@ def _compare(
         n_pairs=_pairs_seen(quality),
         accuracy=quality.accuracy if quality is not None else None,
         speed=speed,
+        order=None if timing is None else order_of(timing.blocks),
         memory=memory,
         verdict=reached,
         reason=reason,
@@ -180,7 +183,7 @@ def _speed(timing: TimingResult | None, plan: Plan) -> Speed:
         blocks=counted,
         state=judged.state,
         narrow=judged.narrow,
-        disturbed_blocks=sum(block.disturbed for block in timing.blocks[:counted]),
+        **disturbed(timing.blocks[:counted]),
         reference_epoch_s=epoch_seconds(timing, "reference"),
         variant_epoch_s=epoch_seconds(timing, "variant"),
     )
@@ -310,7 +313,11 @@ def _notes(comparison: Comparison, quality: Quality | None, speed: Speed, result
     if speed.narrow and speed.state == "unknown":
         notes.append("timing stopped because the interval is narrow: more blocks would not move it off the line")
     if speed.disturbed_blocks:
-        notes.append(f"{plural(speed.disturbed_blocks, 'timing block')} ran beside other load and were kept")
+        count = plural(speed.disturbed_blocks, "timing block")
+        notes.append(f"{count} kept though disturbed: {causes(speed.disturbed_by)}")
+    if speed.unsettled_processes:
+        of = f"{speed.unsettled_processes} of {4 * speed.blocks}"
+        notes.append(f"the epochs of {of} timing processes never settled: time more of them")
     return notes
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from harness.records.results import TimingResult
 from harness.spec.schema import Gate, Timing
+from harness.verdicts.disturbed import Disturbed, causes, disturbed
 from harness.verdicts.model import Control
+from harness.verdicts.order_effect import order_of
 from harness.verdicts.speed import ControlJudgement, Speedup, control_state, judge_control, speedup
-from harness.verdicts.wording import interval_text
+from harness.verdicts.wording import interval_text, plural
 
 
 def summarise_control(timing: TimingResult | None, gate: Gate, design: Timing) -> Control:
@@ -16,16 +18,19 @@ def summarise_control(timing: TimingResult | None, gate: Gate, design: Timing) -
     judged = judge_control(timing.log_ratios, design.looks, gate.min_speedup)
     memory = control_memory(timing, gate, design).interval
     blocks = (judged.interval.n if judged.interval else len(timing.log_ratios)) // 2
+    outside = disturbed(timing.blocks[:blocks])
     return Control(
         ratio=judged.interval.ratio if judged.interval else None,
         ci=(judged.interval.lower, judged.interval.upper) if judged.interval else None,
         level=judged.interval.confidence if judged.interval else None,
         blocks=blocks,
         state=judged.state,
-        reason=_reason(judged, timing, gate, design),
+        reason=_reason(judged, timing, gate, design) + _disturbed_words(outside, blocks),
         smallest_gain=judged.interval.width if judged.interval else None,
         memory_ratio=memory.ratio if memory else None,
         memory_ci=(memory.lower, memory.upper) if memory else None,
+        order=order_of(timing.blocks),
+        **outside,
     )
 
 
@@ -55,6 +60,14 @@ def noise_objection(what: str, gain: float, lower: float | None, upper: float | 
     if upper / lower > gain:
         return f"the machine is too noisy: the control's interval {shown} is wider than the gain of {gain:.2f}"
     return None
+
+
+def _disturbed_words(outside: Disturbed, blocks: int) -> str:
+    """A control that was disturbed says what the machine was like then, and more than it is when left alone."""
+    if not outside["disturbed_blocks"]:
+        return ""
+    of = f"{outside['disturbed_blocks']} of its {plural(blocks, 'block')}"
+    return f"; {of} disturbed ({causes(outside['disturbed_by'])})"
 
 
 def _reason(judged: ControlJudgement, timing: TimingResult, gate: Gate, design: Timing) -> str:

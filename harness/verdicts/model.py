@@ -57,9 +57,27 @@ class Speed(Frozen):
     blocks: int = Field(0, description="Blocks behind ratio and ci: two ratios each.")
     state: GainState
     narrow: bool = Field(False, description="Timing stopped because the interval was narrow enough.")
-    disturbed_blocks: int = Field(0, description="Of these, blocks timed beside load of other processes.")
+    disturbed_blocks: int = Field(0, description="Of these, blocks that something outside disturbed, and were kept.")
+    disturbed_by: list[str] = Field([], description="What by, in words, each once.")
+    unsettled_processes: int = Field(0, description="Of these blocks, processes whose epochs never settled.")
     reference_epoch_s: float | None = Field(None, description="Median seconds of a steady-state epoch.")
     variant_epoch_s: float | None = None
+
+
+class OrderEffect(Frozen):
+    """Whether it matters when in a block a process ran; by `harness.verdicts.order_effect`."""
+
+    ratio: float = Field(description="A block's first ratio (A B) over its second (B A): 1 where order is nothing.")
+    ci: Interval
+    drift: float = Field(description="A block's last reference over its first, in time: above 1, it got slower.")
+    drift_ci: Interval
+    level: float = Field(description="Confidence of both intervals.")
+    blocks: int
+
+    @property
+    def matters(self) -> bool:
+        """Whether an interval excludes 1."""
+        return any(lower > 1.0 or upper < 1.0 for lower, upper in (self.ci, self.drift_ci))
 
 
 class MemoryUse(Frozen):
@@ -133,6 +151,7 @@ class ComparisonVerdict(Frozen):
     n_pairs: int = Field(0, description="Complete pairs that were looked at.")
     accuracy: Accuracy | None = None
     speed: Speed
+    order: OrderEffect | None = Field(None, description="None with fewer than two blocks.")
     memory: MemoryUse
     verdict: Verdict
     reason: str = Field(description="One plain sentence with its numbers.")
@@ -158,6 +177,10 @@ class Control(Frozen):
     smallest_gain: float | None = Field(None, description="Upper over lower: smaller gains drown in the noise.")
     memory_ratio: float | None = None
     memory_ci: Interval | None = None
+    disturbed_blocks: int = Field(0, description="As for a comparison's speed.")
+    disturbed_by: list[str] = []
+    unsettled_processes: int = 0
+    order: OrderEffect | None = None
 
 
 class ReferenceSummary(Frozen):

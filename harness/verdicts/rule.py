@@ -8,6 +8,7 @@ from typing import Literal
 from harness.records.results import Parity
 from harness.spec.schema import Gate
 from harness.verdicts.control import noise_objection
+from harness.verdicts.disturbed import causes
 from harness.verdicts.model import Accuracy, Control, MemoryUse, Speed, Verdict
 from harness.verdicts.pairs import Quality
 from harness.verdicts.wording import METRICS, interval_pp, interval_text, plural, signed
@@ -109,7 +110,8 @@ def _open_questions(f: Findings, gate: Gate) -> list[str]:
     elif f.timing_missing is not None:  # decided by the blocks before, which other looks would not have ended at
         found.append(f"timing is not complete: {f.timing_missing}")
     if state == "gain" and f.goal == "speed" and f.speed.disturbed_blocks:
-        found.append(f"timed beside other load in {f.speed.disturbed_blocks} of {plural(f.speed.blocks, 'block')}")
+        of = f"{f.speed.disturbed_blocks} of {plural(f.speed.blocks, 'block')}"
+        found.append(f"disturbed while timed in {of} ({causes(f.speed.disturbed_by)})")
     measured = f.memory if f.goal == "memory" else f.speed
     if state == "gain" and measured.ratio is not None:
         objection = _noise(f, measured.ratio)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from harness.plan.model import Cell, Plan
+from harness.plan.model import CONTROL, Cell, Plan
 from harness.records.results import SeedRun, TimingResult, VariantResult
 from harness.spec.schema import Gate
-from harness.verdicts.model import ComparisonVerdict, Control, TestSet
+from harness.verdicts.comparable import timing_difference
+from harness.verdicts.disturbed import causes
+from harness.verdicts.model import ComparisonVerdict, Control, Speed, TestSet
 from harness.verdicts.non_inferiority import resolution
+from harness.verdicts.order_effect import order_warnings
 from harness.verdicts.over_smoothing import over_smoothing_warning
 from harness.verdicts.wording import plural
 
@@ -41,15 +44,33 @@ def warnings_of(
     coarse = coarse_test_set(plan.gate, test_set)
     if coarse is not None:
         found.append(coarse)
-    disturbed = [c.variant for c in comparisons if c.speed.disturbed_blocks]
-    if disturbed:
-        found.append(f"the machine was loaded while timing {_listed(disturbed)}")
+    found += timing_warnings(timings, comparisons, control)
     off = [c.variant for c in comparisons if c.memory.estimate_off]
     if off:
         found.append(f"peak memory is over 1.5 times its estimate, or under half of it, in {_listed(off)}")
     said = {name: memory_warnings(variants.get(name), timings.get(name)) for name in plan.cells}
     found += [f"{name}: {words}" for name, each in said.items() for words in each]
     return found
+
+
+def timing_warnings(
+    timings: Mapping[str, TimingResult], comparisons: Sequence[ComparisonVerdict], control: Control
+) -> list[str]:
+    """Of blocks that were disturbed, processes that never settled, a control that is not for all, and the order."""
+    found = []
+    told: list[tuple[str, Control | Speed]] = [("the control", control), *((c.variant, c.speed) for c in comparisons)]
+    disturbed = [name for name, of in told if of.disturbed_blocks]
+    if disturbed:
+        by = list(dict.fromkeys(word for _, of in told for word in of.disturbed_by))
+        found.append(f"the machine was disturbed while timing {_listed(disturbed)}: {causes(by)}")
+    restless = [name for name, of in told if of.unsettled_processes]
+    if restless:
+        found.append(f"epochs never settled in some timing processes of {_listed(restless)}: raise timing.epochs")
+    own = timings.get(CONTROL)
+    foreign = [c.variant for c in comparisons if c.variant in timings and timing_difference(timings[c.variant], own)]
+    if foreign:
+        found.append(f"the control says nothing of {_listed(foreign)}: they were timed under other conditions")
+    return found + order_warnings(comparisons, control, timings.values())
 
 
 def memory_warnings(result: VariantResult | None, timing: TimingResult | None) -> list[str]:

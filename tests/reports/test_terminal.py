@@ -36,7 +36,8 @@ def plan_lines(plan: Plan) -> list[str]:
 def test_each_variant_has_one_row_with_its_numbers_and_verdict(make_verdicts) -> None:
     lines = shown(make_verdicts(), Path("results/quickstart"))
     assert lines[1].split("  ")[0] == "variant"
-    rows = {line.split()[0]: line for line in lines[2:10]}
+    rows = {line.split()[0]: line for line in lines[2:11]}
+    assert rows.pop("control").split()[1:] == ["–", "1.00", "[0.98,", "1.03]", "1.00", "quiet"]
     assert rows.pop("baseline").split() == [
         "baseline",
         "63.12",

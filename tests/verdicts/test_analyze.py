@@ -107,7 +107,50 @@ def _disturbed(timing: TimingResult, *indices: int) -> TimingResult:
 def test_a_gain_timed_beside_other_load_is_open() -> None:
     found = verdict_of(quality_of("v"), _disturbed(timing_of("v", FAST), 1))
     assert (found.verdict, found.speed.state, found.speed.disturbed_blocks) == ("inconclusive", "gain", 1)
-    assert found.reason.startswith("timed beside other load in 1 of 2 blocks; ")
+    assert found.reason.startswith("disturbed while timed in 1 of 2 blocks (other load); ")
+    assert "1 timing block kept though disturbed: other load" in found.notes
+
+
+def test_what_disturbed_it_and_what_never_settled_is_told() -> None:
+    timing = timing_of("v", FAST)
+    words = ["the CPU quota held it back for 4 % of the time", "others kept 1.0 CPUs busy"]
+    restless = [p.model_copy(update={"settled": False}) for p in timing.blocks[0].processes[:1]]
+    first = timing.blocks[0].model_copy(
+        update={"disturbed": True, "disturbed_by": words, "processes": restless + timing.blocks[0].processes[1:]}
+    )
+    timing = timing.model_copy(update={"blocks": [first, timing.blocks[1]]})
+    plan = plan_of(Comparison(variant="v"))
+    found = analyze(plan, {"baseline": baseline_of(), "v": quality_of("v")}, {"v": timing, "control": timing})
+    (comparison,) = found.comparisons
+    assert comparison.reason.startswith(f"disturbed while timed in 1 of 2 blocks ({words[0]}, and 1 more); ")
+    assert "the epochs of 1 of 8 timing processes never settled: time more of them" in comparison.notes
+    assert (found.control.disturbed_blocks, found.control.unsettled_processes) == (1, 1)
+    assert found.control.reason.endswith(f"; 1 of its 2 blocks disturbed ({words[0]}, and 1 more)")
+    assert f"the machine was disturbed while timing the control, v: {words[0]}, and 1 more" in found.warnings
+    assert "epochs never settled in some timing processes of the control, v: raise timing.epochs" in found.warnings
+
+
+def test_a_control_timed_under_other_conditions_says_so() -> None:
+    timings = {"v": timing_of("v"), "control": timing_of("control", SAME, threads=1)}
+    found = analyze(plan_of(Comparison(variant="v")), {"baseline": baseline_of(), "v": quality_of("v")}, timings)
+    assert found.comparisons[0].verdict != "accept"
+    assert "the control says nothing of v: they were timed under other conditions" in found.warnings
+
+
+def test_an_order_effect_is_told_by_name_and_over_all_timings() -> None:
+    """In v the first half of each block gives 1.1 times the second; in the control both alike, but for the noise."""
+    timings = {"v": timing_of("v", [1.54, 1.4, 1.55, 1.409]), "control": timing_of("control", [1.0, 1.01, 1.01, 1.0])}
+    found = analyze(plan_of(Comparison(variant="v")), {"baseline": baseline_of(), "v": quality_of("v")}, timings)
+    order = found.comparisons[0].order
+    assert order is not None
+    assert (order.ratio, order.blocks, order.matters) == (pytest.approx(1.1, abs=1e-3), 2, True)
+    assert found.control.order is not None
+    assert not found.control.order.matters
+    assert [w for w in found.warnings if "order of a block" in w] == [
+        "the order of a block's processes matters in timing v, and cancels only if steady: a block's first half gives "
+        "1.10 [1.09, 1.11] times the ratio of its second, and its last reference takes 1.00 [1.00, 1.00] times as long "
+        "as its first, at 99 % over 2 blocks"
+    ]
 
 
 def test_load_beside_blocks_after_the_decision_is_ignored() -> None:

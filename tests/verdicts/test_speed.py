@@ -123,10 +123,12 @@ def test_intervals_hold_over_all_looks(true: float, sd: float) -> None:
         assert 0.015 < np.mean(state == "gain") < 0.03
 
 
-def test_intervals_hold_at_ninety_five_percent_where_the_stop_depends_on_them() -> None:
-    # On the line every early stop is an error, so the coverage is the nominal one.
-    lower, upper, _ = _looked_at(1.05, 0.06)
-    assert 0.94 < np.mean((lower <= 1.05) & (upper >= 1.05)) < 0.97
+@pytest.mark.parametrize("sd", [0.02, 0.03, 0.06, 0.10, 0.20])
+def test_intervals_hold_at_ninety_five_percent_where_the_stop_depends_on_them(sd: float) -> None:
+    # On the line every early stop is an error, so the coverage is the nominal one, counted in 10,000 draws. Elsewhere
+    # most stop rightly at the first look, whose interval alone holds at 98.3 %.
+    lower, upper, _ = _looked_at(1.05, sd, draws=10_000)
+    assert 0.94 <= np.mean((lower <= 1.05) & (upper >= 1.05)) <= 0.97
 
 
 def _looked_at(true: float, sd: float, draws: int = 20_000) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
