@@ -40,6 +40,7 @@ DATASET = Builtin(
 TRAINING = Training(epochs=3, batch_size=512, lr=0.02)
 BASELINE = Options(sampling=Sampling(fanout=(10, 5)), partition=Partition(parts=32, per_batch=4))
 LIMITS = Limits(time_s=120)
+_CLOCKS_AGREE = (0.9, 1.02)  # events over the host's clock, which waits for the device at both ends of an epoch
 
 
 @dataclass(frozen=True)
@@ -142,27 +143,38 @@ class _Check:
 
     def toggles(self, tell: Callable[[str], None]) -> Iterator[str]:
         """One row a toggle: a quality run of three epochs and a timed process; yields the names of failures."""
-        tell("| toggle | status | val. acc. | epoch ms | × baseline | peak MB | proof |\n|---|---|---|---|---|---|---|")
+        tell(
+            "| toggle | status | val. acc. | epoch ms | by events | × baseline | busy | peak MB | reserved MB | proof |"
+        )
+        tell("|---|---|---|---|---|---|---|---|---|---|")
         first = None
         model = Model(conv="sage", layers=2, hidden=64, norm="batch")
         for toggle in TOGGLES:
             if toggle.needs and find_spec(toggle.needs) is None:
-                tell(f"| {toggle.name} | skipped: needs {toggle.needs} | | | | | |")
+                tell(f"| {toggle.name} | skipped: needs {toggle.needs} | | | | | | | | |")
                 continue
             quality = self._run(model, toggle, "quality")
             timing = self._run(model, toggle, "timing")
             if quality.status != "ok" or timing.status != "ok" or quality.metrics is None or timing.memory is None:
                 failed = quality if quality.status != "ok" else timing
-                tell(f"| {toggle.name} | {failed.status}: {failed.message} | | | | | |")
+                tell(f"| {toggle.name} | {failed.status}: {failed.message} | | | | | | | | |")
                 if failed.status != "unsupported":
                     yield toggle.name
                 continue
             epoch = statistics.median(timing.epoch_s)
             first = first or epoch
+            times, reserved = timing.device_times, "–"
+            events = "–" if times is None else f"{1000 * statistics.median(times.epoch_s):.1f}"
+            busy = "–" if times is None or times.busy_share is None else f"{100 * times.busy_share:.0f} %"
+            if timing.memory.reserved_bytes is not None:
+                reserved = f"{timing.memory.reserved_bytes / 1e6:.1f}"
             tell(
-                f"| {toggle.name} | ok | {quality.metrics.val.accuracy:.3f} | {1000 * epoch:.1f} | {first / epoch:.2f} "
-                f"| {timing.memory.peak_bytes / 1e6:.1f} | {toggle.proof(quality.counters)} |"
+                f"| {toggle.name} | ok | {quality.metrics.val.accuracy:.3f} | {1000 * epoch:.1f} | {events} "
+                f"| {first / epoch:.2f} | {busy} | {timing.memory.peak_bytes / 1e6:.1f} | {reserved} "
+                f"| {toggle.proof(quality.counters)} |"
             )
+            if times is not None and not _CLOCKS_AGREE[0] < statistics.median(times.epoch_s) / epoch < _CLOCKS_AGREE[1]:
+                yield f"{toggle.name}: the device's clock and the host's disagree"
 
     def parities(self, tell: Callable[[str], None]) -> Iterator[str]:
         """One row a model and exact toggle: same weights, same batch, float32."""

@@ -148,7 +148,7 @@ def test_an_order_effect_is_told_by_name_and_over_all_timings() -> None:
     assert not found.control.order.matters
     assert [w for w in found.warnings if "order of a block" in w] == [
         "the order of a block's processes matters in timing v, and cancels only if steady: a block's first half gives "
-        "1.10 [1.09, 1.11] times the ratio of its second, and its last reference takes 1.00 [1.00, 1.00] times as long "
+        "1.10 [1.10, 1.10] times the ratio of its second, and its last reference takes 1.00 [1.00, 1.00] times as long "
         "as its first, at 99 % over 2 blocks"
     ]
 
