@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from harness.plan.model import CONTROL, Cell, Plan
 from harness.records.results import SeedRun, TimingResult, VariantResult
 from harness.spec.schema import Gate
-from harness.verdicts.comparable import timing_difference
+from harness.verdicts.comparable import Remedy, timing_difference
 from harness.verdicts.disturbed import causes
 from harness.verdicts.model import ComparisonVerdict, Control, Speed, TestSet
 from harness.verdicts.non_inferiority import resolution
@@ -44,7 +44,7 @@ def warnings_of(
     coarse = coarse_test_set(plan.gate, test_set)
     if coarse is not None:
         found.append(coarse)
-    found += timing_warnings(timings, comparisons, control)
+    found += timing_warnings(plan, timings, comparisons, control)
     off = [c.variant for c in comparisons if c.memory.estimate_off]
     if off:
         found.append(f"peak memory is over 1.5 times its estimate, or under half of it, in {_listed(off)}")
@@ -54,7 +54,7 @@ def warnings_of(
 
 
 def timing_warnings(
-    timings: Mapping[str, TimingResult], comparisons: Sequence[ComparisonVerdict], control: Control
+    plan: Plan, timings: Mapping[str, TimingResult], comparisons: Sequence[ComparisonVerdict], control: Control
 ) -> list[str]:
     """Of blocks that were disturbed, processes that never settled, a control that is not for all, and the order."""
     found = []
@@ -67,7 +67,8 @@ def timing_warnings(
     if restless:
         found.append(f"epochs never settled in some timing processes of {_listed(restless)}: raise timing.epochs")
     own = timings.get(CONTROL)
-    foreign = [c.variant for c in comparisons if c.variant in timings and timing_difference(timings[c.variant], own)]
+    timed = [c.variant for c in comparisons if c.variant in timings]
+    foreign = [name for name in timed if timing_difference(timings[name], own, Remedy(plan.spec)) is not None]
     if foreign:
         found.append(f"the control says nothing of {_listed(foreign)}: they were timed under other conditions")
     return found + order_warnings(comparisons, control, timings.values())

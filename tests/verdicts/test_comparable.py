@@ -143,3 +143,11 @@ def test_features_read_in_two_ways_are_two_timings() -> None:
         "one of `v` row by row; free some memory, then run `harness retry mine --timing v`, and it is made again"
     )
     assert disk_reads_difference(reading(None, ahead, by_row, None), REMEDY) is not None  # within one arm
+
+
+def test_timings_of_another_way_of_timing_are_not_compared() -> None:
+    """One that was written before the way had a version has the first."""
+    found = timing_difference(timing_of("v", timing_version=2), timing_of("control"), REMEDY)
+    assert found is not None
+    assert "timing version of `v` is 2, of the control 1" in found
+    assert timing_difference(timing_of("v", timing_version=2), timing_of("c", timing_version=2), REMEDY) is None
