@@ -6,6 +6,7 @@ Exit codes: 0 for outcomes (a failed run is an outcome: it has a row), 2 for bad
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import traceback
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from harness.spec.schema import Seeds
     from harness.verdicts.across.folder import ResultsFolder
     from harness.verdicts.claims.ledger import ClaimOutcome
+    from harness.verdicts.model import Verdicts
 
 app = typer.Typer(
     name="harness",
@@ -76,8 +78,21 @@ def validate(specs: Annotated[list[Path], typer.Argument(help="Specs to check.")
 def plan(
     spec: Annotated[Path, typer.Argument(help="A spec, e.g. specs/quickstart.yaml.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+    power: Annotated[bool, typer.Option("--power", help="Say instead how many seeds the gate will need.")] = False,
+    sd: Annotated[
+        list[float] | None, typer.Option(help="With --power: a spread of paired differences, pp; may be repeated.")
+    ] = None,
+    pilot: Annotated[
+        Path | None, typer.Option(help="With --power: results/<spec> of a pilot, for its variants' spreads.")
+    ] = None,
+    true_drop: Annotated[float, typer.Option(help="With --power: the drop that variants are taken to have, pp.")] = 0.0,
 ) -> None:
     """Show what a spec expands to before anything runs: counts, costs, memory, skipped cells and why."""
+    if power:
+        _power(spec, sd, pilot, true_drop, as_json)
+        return
+    if sd or pilot is not None or true_drop:
+        raise InputError(Problem("plan", "--sd, --pilot and --true-drop belong to --power; give that too"))
     made = _refined(_make_plan(spec))
     if as_json:
         print(made.model_dump_json(indent=2, by_alias=True))
@@ -432,6 +447,45 @@ def _write_claims(folder: Path, entries: tuple[Claim, ...]) -> Path:
     path = folder / FILE
     write_atomically(path, found.model_dump_json(indent=1) + "\n")
     return path
+
+
+def _power(spec: Path, sds: list[float] | None, pilot: Path | None, true_drop: float, as_json: bool) -> None:
+    """How many seeds the gate will need: for stated spreads, else for a pilot's, else for three in common."""
+    from rich.console import Console
+
+    from harness.reports.power_table import plan_power, show_power
+    from harness.spec.load import load_spec
+    from harness.verdicts.pilot import pilot_spreads
+
+    for name, value in (*(("--sd", sd) for sd in sds or []), ("--true-drop", true_drop)):
+        if not math.isfinite(value) or abs(value) > 100.0 or (name == "--sd" and value <= 0.0):
+            raise InputError(Problem(name, f"{value:g} is no {name[2:]} in percentage points, such as 0.5"))
+    read = load_spec(spec)
+    spreads = [] if pilot is None else pilot_spreads(_pilot_verdicts(pilot, read.gate.metric))
+    if pilot is not None and not spreads:
+        raise InputError(Problem(str(pilot), "no variant has two complete pairs; a spread needs at least two"))
+    stated = sds or ([] if spreads else [0.25, 0.5, 1.0])
+    found = plan_power(read.gate, read.seeds.looks, stated, true_drop, spreads)
+    if as_json:
+        print(json.dumps(found.as_json(), indent=2))
+    else:
+        show_power(found, read.name, Console())
+
+
+def _pilot_verdicts(folder: Path, metric: str) -> Verdicts:
+    """Of a pilot: its `verdicts.json`, else what its variants have left so far."""
+    from harness.plan.model import Plan
+    from harness.verdicts.analyze import analyze as judge_all
+    from harness.verdicts.model import Verdicts
+
+    if (folder / "verdicts.json").exists():
+        found = read_model(folder / "verdicts.json", Verdicts)
+    else:
+        made = read_model(folder / "plan.json", Plan)
+        found = judge_all(made, *_results(folder, made))
+    if found.gate.metric != metric:
+        raise InputError(Problem(str(folder), f"its metric is {found.gate.metric}, the spec's {metric}"))
+    return found
 
 
 def _looks_of(text: str) -> Seeds:

@@ -18,7 +18,6 @@ from harness.verdicts.non_inferiority import (
     paired_differences,
     resolution,
 )
-from harness.verdicts.sequential import alpha_per_look
 
 BASELINE = 0.70
 LOOKS = [5, 10, 20]
@@ -232,83 +231,6 @@ def test_collapse_bound() -> None:
     assert collapse_bound(5) == pytest.approx(1 - 0.05**0.2)
     assert collapse_bound(5) == pytest.approx(0.451, abs=1e-3)
     assert collapse_bound(0) == 1.0
-
-
-# What the gate promises, by simulation
-
-
-def shares(mean: float, sd: float, looks: list[int], alpha: float, draws: int = 20_000) -> dict[str, float]:
-    """Shares of pass and fail and the seeds used, with looks replayed; vectorised over the draws."""
-    rng = np.random.default_rng(20_240_501)
-    d = rng.normal(mean, sd, (draws, looks[-1]))
-    state, used = np.full(draws, "inconclusive", dtype=object), np.full(draws, looks[-1])
-    running = np.ones(draws, dtype=bool)
-    for n in looks:
-        m, s = d[:, :n].mean(axis=1), d[:, :n].std(axis=1, ddof=1)
-        half = non_inferiority(list(d[0, :n]), alpha=alpha)
-        t = (half.mean_pp - half.lower_pp) * math.sqrt(n) / half.sd_pp  # the package's own quantile
-        for name, hit in (("pass", m - t * s / np.sqrt(n) > -0.5), ("fail", m + t * s / np.sqrt(n) < -0.5)):
-            now = running & hit
-            state[now], used[now] = name, n
-            running &= ~hit
-    return {name: float(np.mean(state == name)) for name in ("pass", "fail")} | {"seeds": float(used.mean())}
-
-
-ONE_LOOK = [
-    (3, 0.2, 0.85),
-    (5, 0.3, 0.92),
-    (5, 0.5, 0.58),
-    (5, 1.0, 0.24),
-    (10, 0.5, 0.90),
-    (10, 1.0, 0.43),
-    (20, 1.0, 0.70),
-]
-
-
-@pytest.mark.parametrize(("n", "sd", "chance"), ONE_LOOK)
-def test_chance_to_pass_at_no_drop(n: int, sd: float, chance: float) -> None:
-    assert shares(0.0, sd, [n], 0.05)["pass"] == pytest.approx(chance, abs=0.015)
-
-
-@pytest.mark.parametrize(
-    ("mean", "sd", "what", "chance"),
-    [
-        (0.0, 0.35, "pass", 1.00),
-        (0.0, 0.5, "pass", 0.99),
-        (0.0, 0.7, "pass", 0.85),
-        (-0.2, 0.35, "pass", 0.95),
-        (-0.2, 0.5, "pass", 0.73),
-        (-0.2, 0.7, "pass", 0.46),
-        (-0.3, 0.35, "pass", 0.688),  # by 200,000 draws with scipy.stats; the others to two digits
-        (-0.3, 0.5, "pass", 0.43),
-        (-0.3, 0.7, "pass", 0.26),
-        (-1.0, 0.35, "fail", 1.00),
-        (-1.0, 0.5, "fail", 0.99),
-        (-1.0, 0.7, "fail", 0.86),
-    ],
-)
-def test_chances_with_three_looks(mean: float, sd: float, what: str, chance: float) -> None:
-    assert shares(mean, sd, LOOKS, alpha_per_look(LOOKS))[what] == pytest.approx(chance, abs=0.015)
-
-
-@pytest.mark.parametrize(("sd", "seeds"), [(0.35, 7), (0.5, 10), (0.7, 14)])
-def test_seeds_used_at_no_drop(sd: float, seeds: int) -> None:
-    assert shares(0.0, sd, LOOKS, alpha_per_look(LOOKS))["seeds"] == pytest.approx(seeds, abs=0.6)
-
-
-@pytest.mark.parametrize("looks", [[5], LOOKS])
-def test_a_drop_of_exactly_the_allowance_passes_one_time_in_twenty(looks: list[int]) -> None:
-    assert 0.04 < shares(-0.5, 0.5, looks, alpha_per_look(looks))["pass"] < 0.06
-
-
-def test_the_simulation_agrees_with_the_gate_itself() -> None:
-    # The vectorised replay above stands for `judge`: the same draws, one by one, give the same shares.
-    rng = np.random.default_rng(20_240_501)
-    d = rng.normal(-0.3, 0.5, (300, 20))
-    states = [judge_d(list(row), looks=LOOKS).state for row in d]
-    share = shares(-0.3, 0.5, LOOKS, judge_d(list(d[0]), looks=LOOKS).alpha, draws=300)
-    assert share["pass"] == pytest.approx(states.count("pass") / 300)
-    assert share["fail"] == pytest.approx(states.count("fail") / 300)
 
 
 def test_small_test_sets_do_not_pass_by_coincidence() -> None:
