@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from harness.cli import _results, analyze, time
+from harness.cli import plan as show_plan
 from harness.plan.done import belongs
 from harness.plan.files import variant_plans, write_plan
 from harness.plan.machine import Machine
@@ -98,3 +100,21 @@ def test_bad_looks_are_said(plan_of: PlanOf, tmp_path: Path, looks: str, monkeyp
     write_plan(plan, tmp_path)
     with pytest.raises(InputError, match=r"--looks: .*from 3 to 200 that increase, e\.g\. --looks 3,6"):
         analyze(tmp_path / plan.spec / "plan.json", None, looks)
+
+
+def test_power_reads_a_pilot_and_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    root = Path(__file__).parents[2]
+    spec, pilot = root / "specs" / "quickstart.yaml", root / "results" / "reference" / "quickstart"
+    show_plan(spec, as_json=True, power=True, sd=[0.5], pilot=pilot, true_drop=0.1)
+    told = json.loads(capsys.readouterr().out)
+    assert {row["sd_pp"] for row in told["stated"]} == {0.5}
+    assert {row["variant"]: row["sd_pp"] for row in told["pilot"]}["cache-0.3"] == 0.0
+    assert all(row["power"]["true_pp"] == -0.1 for row in told["pilot"])
+    for wrong, words in (
+        ({"sd": [0.0]}, "--sd: 0 is no sd in percentage points"),
+        ({"true_drop": float("nan")}, "--true-drop: nan"),
+        ({"pilot": tmp_path}, "no such file"),
+        ({"power": False, "sd": [0.5]}, "belong to --power"),
+    ):
+        with pytest.raises(InputError, match=words):
+            show_plan(spec, **({"as_json": False, "power": True, "sd": None, "pilot": None, "true_drop": 0.0} | wrong))
