@@ -566,7 +566,7 @@ def _quality(folder: Path, job: VariantPlan) -> VariantResult | None:
     return found if found is not None and found.cell_id == job.cell.cell_id else None
 
 
-def _results(folder: Path, made: Plan):
+def _results(folder: Path, made: Plan, **remedy: str):
     """The results of a plan's variants and of their timings that are there and of its options, by name."""
     from harness.plan.done import belongs
     from harness.plan.files import variant_plans
@@ -575,7 +575,7 @@ def _results(folder: Path, made: Plan):
 
     def there(where: str, names, model):
         files = {name: folder / where / f"{name}.json" for name in names}
-        found = {name: read_model(path, model) for name, path in files.items() if path.exists()}
+        found = {name: read_model(path, model, **remedy) for name, path in files.items() if path.exists()}
         return {name: result for name, result in found.items() if belongs(result, jobs[name])}
 
     jobs = variant_plans(made)
@@ -598,9 +598,11 @@ def _opened(path: Path) -> ResultsFolder:
     from harness.verdicts.model import Verdicts
 
     folder = path.parent if path.suffix == ".json" else path
-    made = read_model(folder / "plan.json", Plan)
-    variants, timings = _results(folder, made)
-    return ResultsFolder(str(folder), made, variants, timings, read_model(folder / "verdicts.json", Verdicts))
+    remedy = {"remedy": "another version of the harness wrote it: compare with one that reads both folders"}
+    made = read_model(folder / "plan.json", Plan, **remedy)
+    variants, timings = _results(folder, made, **remedy)
+    verdicts = read_model(folder / "verdicts.json", Verdicts, **remedy)
+    return ResultsFolder(str(folder), made, variants, timings, verdicts)
 
 
 def _results_folder(target: str) -> Path:

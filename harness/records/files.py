@@ -15,8 +15,13 @@ from harness.spec.errors import InputError, Problem
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read_model(path: Path, model: type[Model]) -> Model:
+def read_model(path: Path, model: type[Model], remedy: str = "delete it and run `snakemake` again") -> Model:
     """A file of ours as its model.
+
+    Args:
+        path: the file.
+        model: what it holds.
+        remedy: what to do about a file that is there and is no such model.
 
     Raises:
         InputError: the file is not there, or is damaged, or of another version.
@@ -31,7 +36,7 @@ def read_model(path: Path, model: type[Model]) -> Model:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         why = f"{place}: {first['msg']}" if place else first["msg"]
-    message = f"not a {model.__name__} of this version ({why}); delete it and run `snakemake` again"
+    message = f"not a {model.__name__} of this version ({why}); {remedy}"
     raise InputError(Problem(str(path), message))
 
 

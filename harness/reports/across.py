@@ -46,15 +46,17 @@ def across_table(found: Across, console: Console) -> None:
     say(console, f"A: {found.a}", style="bold", fold=False)
     say(console, f"B: {found.b}", style="bold", fold=False)
     bullets(console, "What differs", differing(found), most=None)
+    console.print()
     for table in tables(found):
-        console.print()
         say(console, table.heading, style="bold")
         styles = [_STYLES.get(row[-1], "") for row in table.rows]
         print_table(console, table.header, table.rows, styles)
         if table.note:
             say(console, table.note)
-    bullets(console, "Not compared", found.left_out)
-    console.print()
+            console.print()
+    if found.left_out:
+        bullets(console, "Not compared", found.left_out)
+        console.print()
     for line in answers(found):
         say(console, line, style="bold red" if found.cells_that("fail", "dnf") else "bold")
 
@@ -96,14 +98,14 @@ def answers(found: Across) -> list[str]:
     ]
     told = [part for part in counts if part]
     if told:
-        lines[-1] += f" Of {plural(len(found.cells), 'set')} of options {listed(told)}."
+        lines[-1] += f" Of {plural(len(found.cells), 'set')} of options: {listed(told)}."
     names = [difference.what for difference in found.differences]
     if len(names) > 1:
         lines.append(
             f"{len(names)} things differ at once ({listed(names, _MOST_NAMES)}), so that a change cannot be put down "
             "to one of them."
         )
-    return [line[0].upper() + line[1:] for line in lines]
+    return [_capital(line) for line in lines]
 
 
 def differing(found: Across) -> list[str]:
@@ -125,7 +127,7 @@ def tables(found: Across) -> list[Table]:
 def _accuracy(found: Across) -> Table:
     level = f"{100 * found.cells[0].accuracy.level:.0f} %"
     return Table(
-        f"{METRICS[found.gate.metric]}, B minus A over the seeds of both",
+        _capital(f"{METRICS[found.gate.metric]}, B minus A over the seeds of both"),
         ["options", "A", "B", f"B − A pp [{level}]", "seeds", "state"],
         [_accuracy_row(cell, found) for cell in found.cells],
         "; ".join(cell.accuracy.why for cell in found.cells if cell.accuracy.why),
@@ -160,7 +162,7 @@ def _speed(found: Across) -> Table:
     ]
     noisy = [f"{name}'s is {c.state}" for name, c in zip("AB", found.controls, strict=True) if c.state != "quiet"]
     note = f"Of the controls {listed(noisy)}: small changes are noise." if noisy else ""
-    return Table("speed-up within each folder", ["options", "A [CI]", "B [CI]", "B over A [95 %]"], rows, note)
+    return Table("Speed-up within each folder", ["options", "A [CI]", "B [CI]", "B over A [95 %]"], rows, note)
 
 
 def _memory(found: Across) -> Table:
@@ -169,7 +171,7 @@ def _memory(found: Across) -> Table:
         for cell in found.cells
         if (gain := cell.memory) is not None and (gain.a is not None or gain.b is not None)
     ]
-    return Table("memory saved within each folder", ["options", "A [CI]", "B [CI]", "B over A [95 %]"], rows)
+    return Table("Memory saved within each folder", ["options", "A [CI]", "B [CI]", "B over A [95 %]"], rows)
 
 
 def _apart(found: Across) -> Table:
@@ -180,19 +182,23 @@ def _apart(found: Across) -> Table:
             times = [*(seconds_text(s) for s in seconds), _quotient(*seconds)]
             rows.append([_name(cell), *times, *(bytes_text(p) for p in peaks), _quotient(*peaks)])
     header = ["options", "epoch A", "epoch B", "A over B", "peak A", "peak B", "A over B"]
-    return Table("seconds and bytes", header, rows, _APART)
+    return Table("Seconds and bytes", header, rows, _APART)
 
 
 def _verdicts(found: Across) -> Table:
     rows = [
-        [_name(cell), one, other, "" if one == other else "changed"]
+        [_name(cell), one, other, "same" if one == other else "changed"]
         for cell in found.cells
         for one, other in [cell.verdicts]
         if one is not None and other is not None
     ]
     changed = [cell for cell in found.cells if cell.verdicts[0] != cell.verdicts[1]]
     note = " ".join(f"{_name(cell)} in A: {cell.reasons[0]}. In B: {cell.reasons[1]}." for cell in changed)
-    return Table("verdicts", ["options", "A", "B", ""], rows, note)
+    return Table("Verdicts", ["options", "A", "B", "B against A"], rows, note)
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _name(cell: CellAcross) -> str:
