@@ -24,6 +24,7 @@ rule all:
 
 include: "workflows/rules/prepare.smk"
 include: "workflows/rules/measure.smk"
+include: "workflows/rules/confirm.smk"
 include: "workflows/rules/report.smk"
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 import typer
 
 from harness import __version__
+from harness.prepared import graph_folder, refined
 from harness.records.files import read_model
 from harness.spec.errors import InputError, Problem
 from harness.spec.places import cache_root
@@ -41,7 +42,10 @@ app = typer.Typer(
 )
 
 RESULTS, CLAIMS = Path("results"), Path("specs") / "claims"
-JOBS = ("prepare", "run", "time", "analyze", "report")  # what Snakemake calls
+confirm = typer.Typer(help="Train and time what is recommended together, on fresh seeds.", no_args_is_help=True)
+app.add_typer(confirm, name="confirm")
+
+JOBS = ("prepare", "run", "time", "recommend", "confirm", "analyze", "report")  # what Snakemake calls
 
 Output = Annotated[Path, typer.Option("--output", help="File to write.")]
 
@@ -93,7 +97,7 @@ def plan(
         return
     if sd or pilot is not None or true_drop:
         raise InputError(Problem("plan", "--sd, --pilot and --true-drop belong to --power; give that too"))
-    made = _refined(_make_plan(spec))
+    made = refined(_make_plan(spec))
     if as_json:
         print(made.model_dump_json(indent=2, by_alias=True))
         return
@@ -159,20 +163,24 @@ def retry(
     timing: Annotated[str, typer.Option(help="Likewise, but only their timings; `control` is one too.")] = "",
 ) -> None:
     """Forget failed records, or all of some variants, so that the next `snakemake` runs them again."""
+    from harness.plan.confirmed import read_confirmed
     from harness.plan.model import CONTROL, Plan
     from harness.records.record import FAILED
     from harness.records.retry import forget_failed, forget_results
 
     wanted = _names("--status", statuses, FAILED, "failed statuses")
     folder = _results_folder(target)
-    cells = read_model(folder / "plan.json", Plan).cells
+    made = read_model(folder / "plan.json", Plan)
     if variant or timing:
-        variants = _names("--variant", variant, cells, "variants of this plan") if variant else []
-        timings = _names("--timing", timing, [CONTROL, *cells], "timings of this plan") if timing else []
+        variants = _names("--variant", variant, made.cells, "variants of this plan") if variant else []
+        timings = _names("--timing", timing, [CONTROL, *made.cells], "timings of this plan") if timing else []
         forgotten = forget_results(folder, variants, timings)
         print(f"{folder}: forgotten: {', '.join(forgotten) or 'nothing, there was no result of these'}")
         return
-    forgotten = forget_failed(folder, wanted, {cell.cell_id: name for name, cell in cells.items()})
+    confirmed = read_confirmed(folder, made)
+    plans = [made] if confirmed is None or confirmed.confirmation.plan is None else [confirmed.confirmation.plan, made]
+    cells = {cell.cell_id: name for each in plans for name, cell in each.cells.items()}
+    forgotten = forget_failed(folder, wanted, cells)
     print(f"{folder}: {len(forgotten)} failed runs forgotten" + (f" ({', '.join(forgotten)})" if forgotten else ""))
 
 
@@ -307,11 +315,11 @@ def run(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<var
     from harness.runs.job import run_variant
     from harness.verdicts.decide import accuracy_decided
 
-    todo = _refined(read_model(plan_file, VariantPlan))
+    todo = refined(read_model(plan_file, VariantPlan))
     folder = plan_file.parent.parent
     reporter = Reporter(folder, "run", plan_file.stem)
     decide = accuracy_decided(todo.gate, todo.seeds.looks)
-    result = run_variant(todo, _graph_folder(folder), folder.parent, decide=decide, progress=reporter)
+    result = run_variant(todo, graph_folder(folder), folder.parent, decide=decide, progress=reporter)
     reporter.finished()
     result = remember_looks(folder / "looked" / f"{plan_file.stem}.json", result)
     write_atomically(output, result.model_dump_json(indent=2) + "\n")
@@ -329,7 +337,7 @@ def time(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<va
     from harness.runs.timing import not_worth_timing, time_variant
     from harness.verdicts.decide import speed_decided
 
-    todo = _refined(read_model(plan_file, VariantPlan))
+    todo = refined(read_model(plan_file, VariantPlan))
     folder = plan_file.parent.parent
     reporter = Reporter(folder, "time", plan_file.stem)
     quality = _quality(folder, todo)
@@ -340,9 +348,40 @@ def time(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<va
         return
     itself = todo.reference is not None and todo.cell.cell_id == todo.reference.cell_id
     decide = speed_decided(todo.gate, todo.timing, "control" if itself else todo.goal)
-    result = time_variant(todo, _graph_folder(folder), folder.parent, decide=decide, progress=reporter)
+    result = time_variant(todo, graph_folder(folder), folder.parent, decide=decide, progress=reporter)
     reporter.finished()
     write_atomically(output, result.model_dump_json(indent=2) + "\n")
+
+
+@app.command()
+def recommend(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan.json")], output: Output) -> None:
+    """Join the accepted variants, and freeze what confirms them on fresh seeds."""
+    from harness.confirming import write_recommendation
+    from harness.plan.model import Plan
+
+    made = refined(read_model(plan_file, Plan))
+    found = write_recommendation(made, *_results(plan_file.parent, made), output)
+    print(f"{made.spec}: recommended together: {', '.join(found.names) or 'nothing, since no variant was accepted'}")
+
+
+@confirm.command("run")
+def confirm_run(
+    file: Annotated[Path, typer.Argument(help="results/<spec>/recommended.json")],
+    name: Annotated[str, typer.Argument(help="baseline, recommended, or without-<variant>")],
+    output: Output,
+) -> None:
+    """Train one cell of the confirmation on fresh seeds; write at once where the variant is no part of the stack."""
+    from harness.confirming import train
+
+    train(file, name, output)
+
+
+@confirm.command("time")
+def confirm_time(file: Annotated[Path, typer.Argument(help="results/<spec>/recommended.json")], output: Output) -> None:
+    """Time the stack, each part left out and the stack's floors, one after the other, alone on the machine."""
+    from harness.confirming import time_all
+
+    time_all(file, output)
 
 
 @app.command()
@@ -355,16 +394,17 @@ def analyze(
 
     With --looks the same results are judged at other looks than the spec's; that is exploratory, and marked so.
     """
+    from harness.plan.confirmed import read_confirmed
     from harness.plan.model import Plan
     from harness.records.files import write_atomically
     from harness.verdicts.analyze import analyze as judge_all
     from harness.verdicts.what_if import at_other_looks
 
-    made = _refined(read_model(plan_file, Plan))
+    made = refined(read_model(plan_file, Plan))
     variants, timings = _results(plan_file.parent, made)
     if looks:
         made, variants = at_other_looks(made, variants, _looks_of(looks))
-    verdicts = judge_all(made, variants, timings)
+    verdicts = judge_all(made, variants, timings, read_confirmed(plan_file.parent, made))
     if output is None:
         from rich.console import Console
 
@@ -400,7 +440,7 @@ def report(
         else:
             from harness.reports.report import write_report
 
-            made = _refined(read_model(folder / "plan.json", Plan))
+            made = refined(read_model(folder / "plan.json", Plan))
             write_report(made, verdicts, *_results(folder, made), folder, _tested_claims(folder, made.spec))
 
 
@@ -536,25 +576,6 @@ def _make_partitions(made: Plan, graph: Graph) -> None:
         )
         when = "was there, made" if found["cached"] else "made"
         print(f"{100 * found['kept_edge_share']:.1f} % of edges kept, {when} in {found['seconds']:.1f} s")
-
-
-def _refined(made):
-    """A plan, or one variant's, with estimates from the prepared graph where there is one."""
-    from harness.plan.estimate import refined, refined_job
-    from harness.plan.machine import probe
-    from harness.plan.model import Plan
-
-    device = probe(cache_root()).device(made.device)
-    return (refined if isinstance(made, Plan) else refined_job)(made, cache_root(), device)
-
-
-def _graph_folder(folder: Path) -> Path:
-    """The prepared graph of a spec; prepared now where the cache was cleared or moved since."""
-    from harness.graphs.prepare import prepare as prepare_graph
-    from harness.plan.model import DatasetPlan
-
-    section = read_model(folder / "plan" / "dataset.json", DatasetPlan)
-    return prepare_graph(section.dataset, section.dataset_id, Path(section.spec_dir))
 
 
 def _quality(folder: Path, job: VariantPlan) -> VariantResult | None:

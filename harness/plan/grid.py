@@ -6,11 +6,14 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+from harness.plan.confirmation import RECOMMENDED, trained
+from harness.plan.confirmed import confirmation_left
 from harness.plan.done import jobs_left, statuses
 from harness.plan.expand import make_plan
 from harness.plan.files import write_plan
 from harness.plan.machine import Machine, probe
 from harness.plan.model import BASELINE, CONTROL, Plan
+from harness.records.confirmed import RECOMMENDED_FILE, TIMED_FILE, TRAINED_FOLDER
 from harness.spec.errors import InputError, Problem
 from harness.spec.load import load_spec
 from harness.spec.places import cache_root
@@ -53,6 +56,21 @@ class Grid:
         """Results of all timing jobs: the control and every comparison."""
         names = [CONTROL, *(c.variant for c in self._plan(spec).comparisons)]
         return [self._path(spec, f"timing/{name}.json") for name in names]
+
+    def confirmed(self, spec: str) -> list[str]:
+        """What confirms a recommendation, where the spec asks for it: the same files whatever is recommended."""
+        runs = self.runs_before_timing_the_stack(spec)
+        return [self._path(spec, RECOMMENDED_FILE), *runs, self._path(spec, TIMED_FILE)] if runs else []
+
+    def runs_before_timing_the_stack(self, spec: str) -> list[str]:
+        """Quality results of a confirmation."""
+        return [self._path(spec, f"{TRAINED_FOLDER}/{name}.json") for name in trained(self._plan(spec))]
+
+    def runs_before_confirming(self, spec: str, name: str) -> list[str]:
+        """A part is left out on the seeds that the stack has run."""
+        if name in (BASELINE, RECOMMENDED):
+            return []
+        return [self._path(spec, f"{TRAINED_FOLDER}/{RECOMMENDED}.json")]
 
     def runs_before_timing(self, spec: str, variant: str) -> list[str]:
         """Quality results that a timing job waits for: what cannot train is not timed."""
@@ -116,7 +134,10 @@ def outlook(results: Path, plan: Plan) -> str:
     done, left = jobs_left(statuses(results, plan))
     total = done + sum(len(names) for names in left.values())
     words = [f"{kind} {_some(names)}" for kind, names in left.items() if names]
-    return f"{plan.spec}: {done} of {total} jobs done; " + (f"to do: {'; '.join(words)}" if words else "none is left")
+    left_to_confirm = confirmation_left(results, plan)
+    to_do = [f"to do: {'; '.join(words)}"] if words else []
+    to_do += [left_to_confirm] if left_to_confirm else []
+    return f"{plan.spec}: {done} of {total} jobs done; " + ("; ".join(to_do) or "none is left")
 
 
 def _some(names: list[str]) -> str:

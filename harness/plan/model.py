@@ -89,6 +89,8 @@ class Plan(Frozen):
     spec_path: str
     description: str = ""
     design: Literal["one-at-a-time", "stack", "factorial", "leave-one-out"]
+    confirm: Literal["none", "recommended"] = "none"
+    most_parts: int = Field(0, description="Variants that can be recommended together, and then are confirmed.")
     dataset: DatasetPlan
     cells: dict[str, Cell] = Field(description="By name, references first.")
     comparisons: list[Comparison]

@@ -6,6 +6,14 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TypeVar, get_args
 
+from harness.records.confirmed import (
+    RECOMMENDED_FILE,
+    TIMED_FILE,
+    TIMED_FOLDER,
+    TRAINED_FOLDER,
+    ConfirmedQuality,
+    ConfirmedTiming,
+)
 from harness.records.files import read_model
 from harness.records.record import Status
 from harness.records.results import TimingResult, VariantResult
@@ -33,7 +41,24 @@ def forget_failed(folder: Path, statuses: Collection[str], cells: Mapping[str, s
     store = RecordStore(folder.parent / "runs")
     variants = _results(folder / "variants", VariantResult)
     timings = _results(folder / "timing", TimingResult)
+    forgotten = _forget(store, statuses, variants, timings, folder / "timing")
+    forgotten |= _forget_confirmed(store, folder, statuses)
+    forgotten |= _forget_unlisted(store, statuses, cells)
+    if forgotten:
+        _forget_last_files(folder)
+    return sorted(forgotten)
+
+
+def _forget(
+    store: RecordStore,
+    statuses: Collection[str],
+    variants: dict[Path, VariantResult],
+    timings: dict[Path, TimingResult],
+    timed: Path,
+) -> set[str]:
+    """Remove failed records and the results that rest on them; what a removed result's timing rests on goes too."""
     forgotten: set[str] = set()
+    timings = dict(timings)
     for path, result in variants.items():
         own = [(result.variant, r) for r in result.runs if r.status in statuses]
         reference = [(result.reference or "", r) for r in result.reference_runs if r.status in statuses]
@@ -42,17 +67,23 @@ def forget_failed(folder: Path, statuses: Collection[str], cells: Mapping[str, s
             forgotten.add(f"{name} seed {run.seed} ({run.status})")
         if own or reference:
             path.unlink()
-            timings.pop(folder / "timing" / path.name, None)
-            (folder / "timing" / path.name).unlink(missing_ok=True)
+            timings.pop(timed / path.name, None)
+            (timed / path.name).unlink(missing_ok=True)
     for path, timing in timings.items():
         failed = [p for b in timing.blocks for p in b.processes if p.status in statuses]
         if failed:
             path.unlink()
             forgotten |= {f"{timing.variant} timing ({p.status})" for p in failed}
-    forgotten |= _forget_unlisted(store, statuses, cells)
-    if forgotten:
-        _forget_last_files(folder)
-    return sorted(forgotten)
+    return forgotten
+
+
+def _forget_confirmed(store: RecordStore, folder: Path, statuses: Collection[str]) -> set[str]:
+    """Likewise of a confirmation, whose results stand in files with the ids of their jobs."""
+    trained = _results(folder / TRAINED_FOLDER, ConfirmedQuality)
+    timed = _results(folder / TIMED_FOLDER, ConfirmedTiming)
+    variants = {path: found.result for path, found in trained.items() if found.result is not None}
+    timings = {path: found.result for path, found in timed.items()}
+    return _forget(store, statuses, variants, timings, folder / TIMED_FOLDER)
 
 
 def forget_results(folder: Path, variants: Collection[str], timings: Collection[str]) -> list[str]:
@@ -94,7 +125,7 @@ def forget_results(folder: Path, variants: Collection[str], timings: Collection[
 
 def _forget_last_files(folder: Path) -> None:
     """Snakemake makes nothing again while the last files of the chain are there."""
-    for name in ("verdicts.json", "report.html", "report.md", "report.tex", "report.csv"):
+    for name in (RECOMMENDED_FILE, TIMED_FILE, "verdicts.json", "report.html", "report.md", "report.tex", "report.csv"):
         (folder / name).unlink(missing_ok=True)
 
 

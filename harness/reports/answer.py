@@ -9,7 +9,7 @@ from harness.reports.digits import fixed, shortened
 from harness.spec.dataset import Builtin, Files, Ogb, Pyg
 from harness.spec.schema import Gate
 from harness.verdicts.disturbed import causes
-from harness.verdicts.model import ComparisonVerdict, Verdict, Verdicts
+from harness.verdicts.model import ComparisonVerdict, Confirmation, Verdict, Verdicts
 from harness.verdicts.wording import METRICS, interval_text, plural, ratio_text
 
 ORDER: tuple[Verdict, ...] = ("accept", "enables", "inconclusive", "no-gain", "reject", "dnf", "skipped")
@@ -71,6 +71,8 @@ def answer(verdicts: Verdicts) -> str:
     limit = f"{verdicts.gate.max_drop_pp:g} pp"
     if accepted:
         names = _listed([f"{shortened(c.variant, 40)} ({gain(c)})" for c in accepted])
+        if verdicts.confirmation is not None:
+            return _confirmed(verdicts, verdicts.confirmation, names, len(accepted), len(compared))
         verb, each = ("is", "") if len(accepted) == 1 else ("are", "each ")
         return (
             f"{len(accepted)} of {plural(len(compared), 'variant')} {verb} worth having: {names}, "
@@ -96,6 +98,23 @@ def look_text(look: int, looks: list[int]) -> str:
     """look 2 of 3 (10 pairs)."""
     number = f" {looks.index(look) + 1} of {len(looks)}" if look in looks else ""
     return f"look{number} ({plural(look, 'pair')})"
+
+
+def _confirmed(verdicts: Verdicts, found: Confirmation, alone: str, accepted: int, compared: int) -> str:
+    """The answer that rests on what was run as one, on fresh seeds."""
+    together = _listed([shortened(name, 40) for name in found.names])
+    many = len(found.names) > 1
+    pass_alone = f"{accepted} of {plural(compared, 'variant')} {'passes' if accepted == 1 else 'pass'} alone"
+    if found.comparison is None:
+        return f"Not confirmed: {pass_alone} ({alone}), and {'they have' if many else 'it has'} not been run again yet."
+    if not found.accepted:
+        outcome = f"{'together they end' if many else 'it ends'} as {found.comparison.verdict} on fresh seeds"
+        return f"Not confirmed: {pass_alone} ({alone}), but {outcome}."
+    limit = f"{verdicts.gate.max_drop_pp:g} pp"
+    return (
+        f"{together} {'together are' if many else 'is'} worth having: {gain(found.comparison)}, with a drop of "
+        f"{metric(verdicts.gate)} shown on fresh seeds to be at most {limit}; {pass_alone}."
+    )
 
 
 def gain(comparison: ComparisonVerdict) -> str:

@@ -36,6 +36,7 @@ from harness.reports.open_questions import open_questions
 from harness.reports.stage_shares import STAGES
 from harness.reports.tables import headings, reference_cells, verdict_cells, verdict_text
 from harness.reports.telling import telling_counters
+from harness.reports.together import Together, together
 from harness.reports.where_time_goes import TimeSection, time_section
 from harness.verdicts.claims.ledger import ClaimOutcome
 from harness.verdicts.model import ComparisonVerdict, Verdict, Verdicts
@@ -81,6 +82,7 @@ class Contents:
     resolution: str
     looks: str  # at which look each accuracy stands
     open_questions: list[str]
+    together: Together | None  # where the spec asks for a confirmation
     figures: Sequence[Figure]
     time: TimeSection
     details: list[VariantDetails]
@@ -117,6 +119,7 @@ def contents_of(
         resolution=resolution_line(verdicts),
         looks=looks_line(verdicts),
         open_questions=open_questions(verdicts),
+        together=together(verdicts),
         figures=[figure for figure in drawn if figure.name != STAGES],
         time=time_section(verdicts, next(figure for figure in drawn if figure.name == STAGES)),
         details=[_details(c, verdicts) for c in verdicts.comparisons],

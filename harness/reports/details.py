@@ -216,9 +216,9 @@ def failures(plan: Plan, verdicts: Verdicts, variants: Mapping[str, VariantResul
 def _failed_runs(verdicts: Verdicts, variants: Mapping[str, VariantResult]) -> dict[str, tuple[str, FailedRun]]:
     """By run id, with the name of the cell: a reference's run may be told by many comparisons."""
     found = {run.run_id: (r.name, run) for r in verdicts.references for run in r.failed}
-    for c in verdicts.comparisons:
-        for run in c.failed:
-            found.setdefault(run.run_id, (c.reference if run.arm == "reference" else c.variant, run))
+    for reference, variant, failed in _arms(verdicts):
+        for run in failed:
+            found.setdefault(run.run_id, (reference if run.arm == "reference" else variant, run))
     for result in variants.values():
         for r in result.runs:
             if r.status in FAILED:
@@ -228,6 +228,17 @@ def _failed_runs(verdicts: Verdicts, variants: Mapping[str, VariantResult]) -> d
                 )
                 found.setdefault(r.run_id, (result.variant, run))
     return found
+
+
+def _arms(verdicts: Verdicts) -> list[tuple[str, str, list[FailedRun]]]:
+    """Reference, variant and failed runs of every comparison, the confirmation's among them."""
+    arms = [(c.reference, c.variant, c.failed) for c in verdicts.comparisons]
+    confirmation = verdicts.confirmation
+    if confirmation is None or confirmation.comparison is None:
+        return arms
+    stack = confirmation.comparison
+    arms.append((f"{stack.reference}, fresh seeds", stack.variant, stack.failed))
+    return arms + [(stack.variant, f"{stack.variant} without {p.variant}", p.failed) for p in confirmation.parts]
 
 
 def _runs_text(purpose: str, seeds: list[int]) -> str:

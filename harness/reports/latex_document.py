@@ -8,6 +8,8 @@ from harness.reports.contents import CLAIM_HEADINGS, FAILURE_HEADINGS, Contents
 from harness.reports.escaping import latex
 from harness.reports.open_questions import HEADING, NONE
 from harness.reports.tables import latex_table
+from harness.reports.together import HEADING as TOGETHER
+from harness.reports.together import HEIGHT_HEADINGS, HEIGHTS_CAPTION, PART_HEADINGS, PARTS_CAPTION
 from harness.reports.where_time_goes import HEADING as TIME_HEADING
 
 _PREAMBLE = r"""% Needs booktabs, longtable, array and geometry, which every TeX distribution has.
@@ -32,6 +34,8 @@ _SAVING_COLUMNS = r"L{48mm}llllL{28mm}L{58mm}"
 _TRAINING_COLUMNS = r"L{42mm}L{32mm}L{30mm}L{24mm}L{34mm}L{34mm}L{38mm}"
 _CLAIM_COLUMNS = r"L{62mm}L{70mm}L{52mm}L{36mm}l"
 _FAILURE_COLUMNS = r"L{52mm}L{32mm}lL{130mm}"
+_PART_COLUMNS = r"L{52mm}L{52mm}L{48mm}L{48mm}l"
+_HEIGHT_COLUMNS = r"L{62mm}L{58mm}lll"
 
 
 def latex_document(contents: Contents) -> str:
@@ -45,6 +49,7 @@ def latex_document(contents: Contents) -> str:
         latex(contents.control, breakable=True),
         latex(contents.resolution),
         latex(contents.looks, breakable=True),
+        *_together(contents),
         rf"\subsection*{{{HEADING}}}",
         _paragraphs(contents.open_questions) or NONE,
         *_time_parts(contents),
@@ -72,6 +77,20 @@ def _time_parts(contents: Contents) -> list[str]:
     ):
         if table.rows:
             parts.append(latex_table(table.headings, table.rows, columns, table.note))
+    return parts
+
+
+def _together(contents: Contents) -> list[str]:
+    found = contents.together
+    if found is None:
+        return []
+    parts = [rf"\subsection*{{{TOGETHER}}}", _paragraphs(found.lines)]
+    if found.row:
+        parts.append(latex_table(contents.headings, found.row, _VERDICT_COLUMNS, "The whole, on fresh seeds"))
+    if found.parts:
+        parts += [latex_table(PART_HEADINGS, found.parts, _PART_COLUMNS, PARTS_CAPTION), _paragraphs(found.words)]
+    if found.heights:
+        parts.append(latex_table(HEIGHT_HEADINGS, found.heights, _HEIGHT_COLUMNS, HEIGHTS_CAPTION))
     return parts
 
 

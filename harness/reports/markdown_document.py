@@ -16,6 +16,8 @@ from harness.reports.drawing import Figure
 from harness.reports.escaping import code, markdown
 from harness.reports.open_questions import HEADING, NONE
 from harness.reports.tables import markdown_table
+from harness.reports.together import HEADING as TOGETHER
+from harness.reports.together import HEIGHT_HEADINGS, HEIGHTS_CAPTION, PART_HEADINGS, PARTS_CAPTION
 from harness.reports.where_time_goes import COSTS_HEADING, Table
 from harness.reports.where_time_goes import HEADING as TIME_HEADING
 
@@ -31,6 +33,7 @@ def markdown_document(contents: Contents) -> str:
         _list([f"**{verdict}**: {markdown(meaning)}" for verdict, meaning in contents.meanings]),
         f"{markdown(contents.control)}\n\n{markdown(contents.resolution)}",
         markdown(contents.looks),
+        *_together(contents),
         f"## {HEADING}",
         _list([markdown(line) for line in contents.open_questions]) or NONE,
         f"## {TIME_HEADING}",
@@ -66,6 +69,21 @@ def _claims(contents: Contents) -> list[str]:
     if not contents.claims:
         return []
     return ["## Claims that these results test", markdown_table(CLAIM_HEADINGS, contents.claims), markdown(CLAIM_NOTE)]
+
+
+def _together(contents: Contents) -> list[str]:
+    found = contents.together
+    if found is None:
+        return []
+    parts = [f"## {TOGETHER}", _list([markdown(line) for line in found.lines])]
+    if found.row:
+        parts.append(markdown_table(contents.headings, found.row))
+    if found.parts:
+        parts += [markdown_table(PART_HEADINGS, found.parts), markdown(PARTS_CAPTION)]
+        parts.append(_list([markdown(words) for words in found.words]))
+    if found.heights:
+        parts += [markdown_table(HEIGHT_HEADINGS, found.heights), markdown(HEIGHTS_CAPTION)]
+    return parts
 
 
 def _figure(figure: Figure) -> str:

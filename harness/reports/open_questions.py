@@ -26,7 +26,8 @@ def open_questions(verdicts: Verdicts, named: int | None = None) -> list[str]:
     """
     said = {verdicts.control.reason, coarse_test_set(verdicts.gate, verdicts.test_set)}
     found = [sentence(warning) for warning in verdicts.warnings if warning not in said]
-    if sum(c.verdict == "accept" and not c.exploratory for c in verdicts.comparisons) > 1:
+    passed = [c for c in verdicts.comparisons if c.verdict == "accept" and not c.exploratory]
+    if verdicts.confirmation is None and len(passed) > 1:
         found.append(
             sentence(verdicts.recommended_note)
             or "Whether the accepted variants hold together: each was compared alone."

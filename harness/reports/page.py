@@ -16,6 +16,8 @@ from harness.reports.contents import (
 )
 from harness.reports.escaping import clean
 from harness.reports.open_questions import HEADING, NONE
+from harness.reports.together import HEADING as TOGETHER
+from harness.reports.together import HEIGHT_HEADINGS, HEIGHTS_CAPTION, PART_HEADINGS, PARTS_CAPTION
 from harness.reports.where_time_goes import COSTS_HEADING
 from harness.reports.where_time_goes import HEADING as TIME_HEADING
 
@@ -53,6 +55,11 @@ def page(contents: Contents) -> str:
         open_heading=HEADING,
         time_heading=TIME_HEADING,
         costs_heading=COSTS_HEADING,
+        together_heading=TOGETHER,
+        part_headings=PART_HEADINGS,
+        parts_caption=PARTS_CAPTION,
+        height_headings=HEIGHT_HEADINGS,
+        heights_caption=HEIGHTS_CAPTION,
         nothing_open=NONE,
         version=__version__,
     )

@@ -147,11 +147,15 @@ def _latex_row(cells: Sequence[str], escape: Callable[[str], str]) -> str:
 
 
 def csv_table(verdicts: Verdicts) -> str:
-    """One line a comparison, and one for the control; numbers unrounded, empty where nothing was measured."""
+    """One line a comparison, one for what is recommended together, and one for the control.
+
+    Numbers are unrounded, and empty where nothing was measured.
+    """
     file = io.StringIO()
     writer = csv.DictWriter(file, CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()
-    for comparison in verdicts.comparisons:
+    confirmed = verdicts.confirmation.comparison if verdicts.confirmation is not None else None
+    for comparison in (*verdicts.comparisons, *([confirmed] if confirmed is not None else [])):
         writer.writerow(_csv_row(comparison, verdicts))
     control = verdicts.control
     writer.writerow(

@@ -20,6 +20,8 @@ from harness.reports.digits import bytes_text, decimals, seconds_text, shortened
 from harness.reports.escaping import clean
 from harness.reports.open_questions import EXPLORATORY, HEADING, open_questions
 from harness.reports.tables import accuracy_text, reference_cells, speed_text
+from harness.reports.together import HEADING as TOGETHER
+from harness.reports.together import together
 from harness.reports.where_time_goes import HEADING as TIME_HEADING
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 from harness.verdicts.wording import plural, ratio_text
@@ -63,6 +65,7 @@ def verdict_table(verdicts: Verdicts, console: Console, folder: Path | None = No
     say(console, control_line(verdicts), style="" if verdicts.control.state == "quiet" else "yellow")
     say(console, resolution_line(verdicts))
     say(console, looks_line(verdicts))
+    _print_together(verdicts, console)
     bullets(console, TIME_HEADING, verdicts.diagnosis.sentences)
     explained = [c for c in verdicts.comparisons if c.verdict not in ("accept", "inconclusive")]
     bullets(console, "Why", reasons(explained))
@@ -70,6 +73,18 @@ def verdict_table(verdicts: Verdicts, console: Console, folder: Path | None = No
     if folder is not None:
         console.print()
         say(console, f"Report: {folder / 'report.html'}", fold=False)
+
+
+def _print_together(verdicts: Verdicts, console: Console) -> None:
+    """What is recommended together: whether it is confirmed, what each part is worth, and how the stack grows."""
+    found = together(verdicts)
+    if found is None:
+        return
+    bullets(console, TOGETHER, [*found.lines, *found.words])
+    heights = verdicts.confirmation.heights if verdicts.confirmation is not None else []
+    if len(heights) > 1:
+        console.print()
+        print_table(console, ["stack", "speed-up [CI]", "an epoch", "peak"], [row[:4] for row in found.heights])
 
 
 def _row(comparison: ComparisonVerdict, verdicts: Verdicts) -> list[str]:
@@ -95,13 +110,22 @@ def plan_table(plan: Plan, console: Console, partitions: Sequence[PlannedPartiti
         f"{plural(len(plan.comparisons), 'comparison')}; {_span(plan.runs_min, plan.runs_max, 'quality run')} "
         f"({_span(looks[0], looks[-1], 'seed')}, {plural(plan.quality_threads, 'thread')} each); "
         f"{plural(len(timed), 'timing job')} of {_span(blocks[0], blocks[-1], 'block')}, four processes a block, "
-        f"{plural(plan.timing_threads, 'thread')} each.",
+        f"{plural(plan.timing_threads, 'thread')} each{_confirmation_text(plan)}.",
     )
     say(console, _cost_text(plan))
     say(console, _memory_text(plan))
     _partition_table(plan, console, partitions)
     bullets(console, f"Skipped ({len(plan.skipped)})", _skip_reasons(plan), most=None)
     bullets(console, "Warnings", plan.warnings, most=None)
+
+
+def _confirmation_text(plan: Plan) -> str:
+    """The most that confirming adds: baseline, stack, and each part left out, if one of every key is accepted."""
+    if plan.confirm == "none" or not plan.most_parts:
+        return ""
+    parts = plan.most_parts if plan.most_parts > 1 else 0
+    runs, timings = (2 + parts) * plan.seeds.looks[-1], 1 + parts + max(0, plan.most_parts - 1)
+    return f"; and the confirmation, at most {plural(runs, 'more run')} and {plural(timings, 'timing')}"
 
 
 def _partition_table(plan: Plan, console: Console, partitions: Sequence[PlannedPartition]) -> None:

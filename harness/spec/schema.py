@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictInt, field_validator, model_validator
+from pydantic import Field, StrictInt, ValidationInfo, field_validator, model_validator
 
 from harness.spec.dataset import Dataset
 from harness.spec.options import Frozen, Model, Options, Training
@@ -41,14 +41,20 @@ class Design(Frozen):
         description="Each variant alone; one after the other on top of the last; every combination; or all at once, "
         "each left out in turn and compared with all.",
     )
-    confirm: Literal["none", "recommended"] = Field("none", description="`recommended` is not available yet.")
+    confirm: Literal["none", "recommended"] = Field(
+        "none",
+        description="`recommended`: all accepted variants at once, on fresh seeds against a new baseline; then each "
+        "left out, and their stack floor by floor. With `kind: one-at-a-time`.",
+    )
 
     @field_validator("confirm")
     @classmethod
-    def _not_yet(cls, value: str) -> str:
-        if value == "recommended":
+    def _of_variants_alone(cls, value: str, info: ValidationInfo) -> str:
+        kind = info.data.get("kind", "one-at-a-time")
+        if value == "recommended" and kind != "one-at-a-time":
             raise ValueError(
-                "confirming the recommended stack on fresh seeds is not available yet; write `confirm: none`"
+                f"recommended joins variants that were accepted alone, which design {kind} does not run; "
+                "write `confirm: none`, or `kind: one-at-a-time`"
             )
         return value
 

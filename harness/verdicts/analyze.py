@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from harness.plan.confirmed import Confirmed
 from harness.plan.model import BASELINE, CONTROL, Comparison, Plan, Skipped
 from harness.plan.version import uses_metis
 from harness.records.data_version import DataVersion
@@ -18,6 +19,7 @@ from harness.verdicts.comparable import (
     quality_difference,
     timing_difference,
 )
+from harness.verdicts.confirmation import confirmation_of
 from harness.verdicts.control import control_memory, summarise_control
 from harness.verdicts.costs import costs_of, epoch_seconds, measured_over_estimated, peak_bytes
 from harness.verdicts.diagnosis import diagnose
@@ -46,13 +48,19 @@ from harness.verdicts.warnings import measure_test_set, memory_warnings, warning
 from harness.verdicts.wording import plural, ratio_text
 
 
-def analyze(plan: Plan, variants: Mapping[str, VariantResult], timings: Mapping[str, TimingResult]) -> Verdicts:
+def analyze(
+    plan: Plan,
+    variants: Mapping[str, VariantResult],
+    timings: Mapping[str, TimingResult],
+    confirmed: Confirmed | None = None,
+) -> Verdicts:
     """Judge every planned comparison, and list the skipped ones.
 
     Args:
         plan: what was to run.
         variants: quality results by name, the references' among them; what is missing becomes a dnf.
         timings: timing results by name, the control's under `control`.
+        confirmed: what confirms the recommendation, as far as it has been run.
 
     Returns:
         The content of `verdicts.json`; comparisons in the plan's order, skipped ones last.
@@ -62,6 +70,9 @@ def analyze(plan: Plan, variants: Mapping[str, VariantResult], timings: Mapping[
     comparisons = [_compare(c, plan, variants, timings, control) for c in plan.comparisons]
     comparisons += [_skipped(s) for s in plan.skipped]
     recommended = recommend(comparisons, plan)
+    confirmation = confirmation_of(
+        plan, recommended, confirmed, control_timing, lambda c, within, v, t: _compare(c, within, v, t, control)
+    )
     references = [
         _reference(name, variants, timings)
         for name in dict.fromkeys([BASELINE, *(c.reference for c in plan.comparisons)])
@@ -83,7 +94,8 @@ def analyze(plan: Plan, variants: Mapping[str, VariantResult], timings: Mapping[
         diagnosis=diagnose(plan, timings, comparisons, _device({}, timings)),
         recommended=list(recommended.names),
         recommended_patch=recommended.patch,
-        recommended_note=recommended.note,
+        recommended_note=recommended.note if confirmation is None else confirmation.note,
+        confirmation=confirmation,
         warnings=warnings_of(plan, variants, timings, comparisons, control, test_set),
         data=_data(variants, timings),
         environment=control_timing.environment if control_timing is not None else {},

@@ -15,6 +15,7 @@ from harness.verdicts.diagnosis_model import Diagnosis
 from harness.verdicts.total_cost import TotalCost
 
 Verdict = Literal["skipped", "dnf", "enables", "reject", "no-gain", "inconclusive", "accept"]
+Place = Literal["earns its place", "not shown", "drop", "unknown"]
 GainState = Literal["gain", "no-gain", "loss", "unknown"]
 Interval = Annotated[tuple[float, float], Field(strict=False)]
 
@@ -203,6 +204,48 @@ class TestSet(Frozen):
     sampling_error_pp: Interval = Field(description="Of a difference, where 2 % and 10 % of predictions differ.")
 
 
+class PartVerdict(Frozen):
+    """A part of the recommended stack, from the stack without it. Described, not judged: no gate, no correction."""
+
+    variant: str
+    goal: Literal["speed", "memory"] = "speed"
+    state: Place
+    words: str = Field(description="One plain sentence with its numbers.")
+    n_pairs: int = Field(0, description="Seeds that the stack and the stack without the part both ran well.")
+    delta_pp: float | None = Field(None, description="Gate's metric without the part minus the stack's, in pp.")
+    ci_pp: Interval | None = Field(None, description="Its t interval at 95 %.")
+    speed: Speed = Field(description="The stack's seconds over those without the part: below 1, the part is faster.")
+    memory: MemoryUse = Field(description="The stack's peak over that without the part: below 1, the part is smaller.")
+    failed: list[FailedRun] = []
+
+
+class StackHeight(Frozen):
+    """The baseline with the stack's parts up to one of them, in the order of the spec, timed against the baseline."""
+
+    adds: str = Field(description="The part that completes this height.")
+    speed: Speed
+    memory: MemoryUse
+    missing: str = Field("", description="Why it was not timed.")
+
+
+class Confirmation(Frozen):
+    """What is recommended, run as one on fresh seeds against a new baseline."""
+
+    names: list[str] = Field([], description="The parts, in the order of the spec.")
+    patch: dict[str, Any] = {}
+    note: str = Field(description="Whether it is confirmed, in one plain sentence.")
+    left_out: list[str] = Field([], description="Accepted variants that do not fit the others, and why.")
+    seeds: list[int] = Field([], description="That the stack ran; none of them was run before.")
+    comparison: ComparisonVerdict | None = Field(None, description="The stack against the new baseline.")
+    parts: list[PartVerdict] = Field([], description="Each left out of the stack; empty where there is one part.")
+    heights: list[StackHeight] = Field([], description="From the first part up to the whole stack.")
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the stack passed the gate and its gain is real."""
+        return self.comparison is not None and self.comparison.verdict == "accept"
+
+
 class Verdicts(Frozen):
     """`verdicts.json`."""
 
@@ -223,6 +266,7 @@ class Verdicts(Frozen):
     recommended: list[str] = Field([], description="Accepted variants that can be switched on together.")
     recommended_patch: dict[str, Any] = Field({}, description="Their patches joined.")
     recommended_note: str = ""
+    confirmation: Confirmation | None = Field(None, description="None where the spec does not ask for it.")
     warnings: list[str] = []
     data: DataVersion | None = Field(None, description="Of the reference's runs, else of any; None if not recorded.")
     environment: dict[str, Any] = {}

@@ -28,6 +28,7 @@ class Recommendation:
     names: tuple[str, ...]
     patch: dict[str, Any]
     note: str
+    left_out: tuple[str, ...] = ()  # accepted variants that do not fit the others, and why
 
 
 def recommend(comparisons: Sequence[ComparisonVerdict], plan: Plan) -> Recommendation:
@@ -52,6 +53,7 @@ def recommend(comparisons: Sequence[ComparisonVerdict], plan: Plan) -> Recommend
         tuple(c.variant for c in comparisons if c.variant in names),
         dict(sorted(together.patch.items())),
         "; ".join([NOTE, *lost]),
+        tuple(lost),
     )
 
 

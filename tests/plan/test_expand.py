@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.plan.cells import UndeclaredDifference, assert_only_declared
 from harness.plan.designs import lay_out
 from harness.plan.estimate import refined
-from harness.plan.expand import UndeclaredDifference, _assert_only_declared, make_plan
+from harness.plan.expand import make_plan
 from harness.plan.machine import Machine, usable_cpus
 from harness.plan.model import Cell, Plan
 from harness.spec.cells import named_patches
@@ -161,11 +162,11 @@ def test_a_cell_differs_from_the_baseline_in_exactly_what_it_declares(made: dict
 
 def test_an_undeclared_difference_is_a_fault_of_the_planner() -> None:
     base = {"precision": "fp32", "sampling.fanout": (25, 10)}
-    _assert_only_declared(base, {**base, "precision": "fp16"}, {"precision": "fp16"}, "v")
+    assert_only_declared(base, {**base, "precision": "fp16"}, {"precision": "fp16"}, "v")
     with pytest.raises(UndeclaredDifference, match=r"undeclared \['sampling.fanout'\]"):
-        _assert_only_declared(base, {"precision": "fp16", "sampling.fanout": (5, 5)}, {"precision": "fp16"}, "v")
+        assert_only_declared(base, {"precision": "fp16", "sampling.fanout": (5, 5)}, {"precision": "fp16"}, "v")
     with pytest.raises(UndeclaredDifference, match=r"declared and not there \['precision'\]"):
-        _assert_only_declared(base, base, {"precision": "fp16"}, "v")
+        assert_only_declared(base, base, {"precision": "fp16"}, "v")
 
 
 FOUR = """\

@@ -217,7 +217,11 @@ MISTAKES = {
     ),
     "odd timing look": Mistake(6, "timing: {looks: [5]}", "5", "timing.looks[0]", ("5", "a multiple of 2")),
     "confirmation": Mistake(
-        6, "design: {confirm: recommended}", "recommended", "design.confirm", ("not available yet", "confirm: none")
+        6,
+        "design: {kind: stack, confirm: recommended}",
+        "recommended",
+        "design.confirm",
+        ("accepted alone, which design stack does not run", "confirm: none", "kind: one-at-a-time"),
     ),
     "tag": Mistake(
         2, "name: !!python/object/apply:os.system [x]", "!!python", "name", ("tag !!python/object", "refused")

@@ -4,6 +4,7 @@ rule analyze:
         plan=lambda w: GRID.file(w.spec, "plan.json"),
         variants=lambda w: GRID.variants(w.spec),
         timings=lambda w: GRID.timings(w.spec),
+        confirmed=lambda w: GRID.confirmed(w.spec),
     output:
         "results/{spec}/verdicts.json",
     log:

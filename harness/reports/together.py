@@ -1,0 +1,86 @@
+"""The section on what is recommended together: the verdict on the whole, its parts, and its floors. Plain text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.reports.answer import sentence
+from harness.reports.details import patch_text
+from harness.reports.digits import bytes_text, ratio_with_interval, seconds_text, with_interval
+from harness.reports.tables import verdict_cells
+from harness.verdicts.model import Confirmation, PartVerdict, StackHeight, Verdicts
+from harness.verdicts.wording import plural
+
+HEADING = "Recommended together"
+PART_HEADINGS = ("left out", "metric without it, pp [95 % CI]", "time, stack over rest [CI]", "memory [CI]", "so")
+HEIGHT_HEADINGS = ("stack", "times as fast as the baseline [CI]", "an epoch", "peak memory", "times smaller [CI]")
+PARTS_CAPTION = (
+    "Each part left out of the stack, on the seeds that the stack ran. Ratios are the stack over the stack without the "
+    "part: below 1, the part makes it faster, or smaller. Described, not judged: each interval stands by itself."
+)
+HEIGHTS_CAPTION = (
+    "The stack in the order of the spec, each height timed against the baseline by itself. A height whose interval "
+    "holds the one before it adds nothing that was shown; another order may share the gain out differently."
+)
+
+
+@dataclass(frozen=True)
+class Together:
+    """What the section says; tables are empty where there is nothing to show."""
+
+    lines: list[str]
+    row: list[list[str]]  # of the verdict table's headings
+    parts: list[list[str]]
+    words: list[str]  # of the parts, a sentence each
+    heights: list[list[str]]
+
+
+def together(verdicts: Verdicts) -> Together | None:
+    """The section; None where the spec asks for no confirmation."""
+    found = verdicts.confirmation
+    if found is None:
+        return None
+    return Together(
+        lines=_lines(found),
+        row=[] if found.comparison is None else [verdict_cells(found.comparison, verdicts.gate)],
+        parts=[_part(p) for p in found.parts],
+        words=[sentence(p.words) for p in found.parts],
+        heights=[_height(i, h) for i, h in enumerate(found.heights)],
+    )
+
+
+def _lines(found: Confirmation) -> list[str]:
+    lines = [sentence(found.note)]
+    if found.names:
+        lines.append(f"Switched on: {', '.join(found.names)} ({patch_text(found.patch)}).")
+    lines += [sentence(words) for words in found.left_out]
+    if found.seeds:
+        first, last = min(found.seeds), max(found.seeds)
+        lines.append(
+            f"Judged on {plural(len(found.seeds), 'seed')} that nothing was chosen by ({first} to {last}), against a "
+            "new baseline on the same seeds; timed as one."
+        )
+    return lines
+
+
+def _part(part: PartVerdict) -> list[str]:
+    return [
+        part.variant,
+        with_interval(part.delta_pp, part.ci_pp, 0.0, signed=True, most=2),
+        ratio_with_interval(part.speed.ratio, part.speed.ci, 1.0, most=2),
+        ratio_with_interval(part.memory.ratio, part.memory.ci, 1.0, most=2),
+        part.state,
+    ]
+
+
+def _height(index: int, height: StackHeight) -> list[str]:
+    name = f"{'baseline ' if index == 0 else ''}+ {height.adds}"
+    if height.missing and height.speed.ratio is None:
+        return [name, f"not timed: {height.missing}", "–", "–", "–"]
+    return [
+        name,
+        ratio_with_interval(height.speed.ratio, height.speed.ci, 1.0, most=2),
+        seconds_text(height.speed.variant_epoch_s),
+        bytes_text(height.memory.variant_bytes),
+        ratio_with_interval(height.memory.ratio, height.memory.ci, 1.0, most=2),
+    ]
