@@ -51,6 +51,7 @@ def train(file: Path, name: str, output: Path) -> None:
     stack has run, and no decision ends it sooner: it is described, not judged.
     """
     from harness.prepared import graph_folder, refined
+    from harness.records.looked import remember_looks
     from harness.reports.progress import Reporter
     from harness.runs.job import run_variant
     from harness.verdicts.decide import accuracy_decided
@@ -72,6 +73,8 @@ def train(file: Path, name: str, output: Path) -> None:
         decide = accuracy_decided(job.gate, todo.seeds.looks)
     reporter = Reporter(folder, "run", name)
     result = run_variant(todo, graph_folder(folder), folder.parent, decide=decide, progress=reporter)
+    if name == RECOMMENDED:
+        result = remember_looks(folder / "confirmed" / "looked.json", result)
     _write(output, ConfirmedQuality(name=name, job_id=job_id(job), result=result))
 
 

@@ -109,6 +109,7 @@ def _confirmed(verdicts: Verdicts, found: Confirmation, alone: str, accepted: in
         return f"Not confirmed: {pass_alone} ({alone}), and {'they have' if many else 'it has'} not been run again yet."
     if not found.accepted:
         outcome = f"{'together they end' if many else 'it ends'} as {found.comparison.verdict} on fresh seeds"
+        outcome += ", which is exploratory" if found.comparison.exploratory else ""
         return f"Not confirmed: {pass_alone} ({alone}), but {outcome}."
     limit = f"{verdicts.gate.max_drop_pp:g} pp"
     return (

@@ -96,6 +96,8 @@ def confirmation_of(
 
 
 def _note(stack: ComparisonVerdict) -> str:
+    if stack.exploratory:
+        return f"not confirmed, {stack.verdict} but exploratory: {stack.exploratory_reason}"
     if stack.verdict == "accept":
         return f"confirmed on fresh seeds: {stack.reason}"
     return f"not confirmed, {stack.verdict} on fresh seeds: {stack.reason}"

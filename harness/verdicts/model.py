@@ -242,8 +242,9 @@ class Confirmation(Frozen):
 
     @property
     def accepted(self) -> bool:
-        """Whether the stack passed the gate and its gain is real."""
-        return self.comparison is not None and self.comparison.verdict == "accept"
+        """Whether the stack passed the gate by the looks declared for it, and its gain is real."""
+        found = self.comparison
+        return found is not None and found.verdict == "accept" and not found.exploratory
 
 
 class Verdicts(Frozen):
