@@ -12,9 +12,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from harness.plan.confirmed import confirmation_left, read_confirmed
 from harness.plan.done import jobs_left, statuses
 from harness.plan.files import variant_plans
 from harness.plan.model import Plan
+from harness.spec.errors import InputError
 
 
 class Reporter:
@@ -25,18 +27,18 @@ class Reporter:
 
     Args:
         folder: ``results/<spec>``.
-        kind: `run` or `time`.
+        kind: `run` or `time`; of `confirm`, whose jobs are few or many by what is accepted, the line alone is printed.
         name: the job's variant.
     """
 
     def __init__(self, folder: Path, kind: str, name: str) -> None:
         self._folder = folder
         self._job = (kind, name)
-        self._files = _files_of_jobs(folder)
+        self._files = {} if kind == "confirm" else _files_of_jobs(folder)
         self._started = time.monotonic()
 
     def __call__(self, line: str) -> None:
-        print(f"{line}{self._grid()}", file=sys.stdout, flush=True)
+        print(f"{line}{self._grid() if self._files else ''}", file=sys.stdout, flush=True)
 
     def finished(self) -> None:
         """Note what this job took."""
@@ -101,12 +103,31 @@ def status_table(plan: Plan, folder: Path, console: Console) -> None:
         log = folder.parent / "runs" / "logs" / f"{record['run_id']}.log"
         text = f"{name} seed {record['seed']}: {record['status']}: {record['message']} (log: {log})"
         console.print(text, soft_wrap=True, markup=False, highlight=False)
+    for line in _confirmation_lines(folder, plan):
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
     done, names_left = jobs_left(jobs)
     left = {kind: len(names) for kind, names in names_left.items()}
     total = done + sum(left.values())
     estimate = grid_seconds(left, folder)
     tail = f"; about {_clock(estimate)} left" if estimate else ""
     console.print(f"{done} of {total} jobs done{tail}. Folder: {folder}", soft_wrap=True)
+
+
+def _confirmation_lines(folder: Path, plan: Plan) -> list[str]:
+    """What of a confirmation is there, a line a cell, and what is left."""
+    left = confirmation_left(folder.parent, plan)
+    try:
+        found = read_confirmed(folder, plan)
+    except InputError as error:
+        return [*map(str, error.problems), left]
+    lines = []
+    for name in [] if found is None or found.confirmation.plan is None else found.confirmation.plan.cells:
+        result, timing = found.variants.get(name), found.timings.get(name)
+        runs = Counter(run.status for run in result.runs) if result is not None else Counter[str]()
+        words = [f"{count} {status}" for status, count in sorted(runs.items())]
+        words += [f"timing {timing.status}"] if timing is not None else []
+        lines.append(f"fresh seeds, {name}: {', '.join(words) or 'missing'}")
+    return lines + ([left] if left else [])
 
 
 def _records(runs: Path) -> dict[str, list[dict[str, Any]]]:

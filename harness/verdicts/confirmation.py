@@ -155,7 +155,7 @@ def _height(part: Part, confirmed: Confirmed, judged: Mapping[str, ComparisonVer
 def _untimed(speed: Speed, timing: TimingResult | None) -> str:
     if speed.ratio is not None:
         return ""
-    return "it was not timed" if timing is None else timing.reason or "too few timing blocks for the first look"
+    return "there is no timing" if timing is None else timing.reason or "too few timing blocks for the first look"
 
 
 def _part(part: Part, confirmed: Confirmed, judged: Mapping[str, ComparisonVerdict], plan: Plan) -> PartVerdict:

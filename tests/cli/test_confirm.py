@@ -22,7 +22,7 @@ from harness.records.results import Block, Parity, SeedRun, TimedProcess, Timing
 from harness.spec.load import load_spec
 from harness.verdicts.model import Verdicts
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 SPEC = """\
 version: 1
