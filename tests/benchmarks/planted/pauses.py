@@ -14,9 +14,9 @@ from tests.benchmarks.planted.grid import Grid, planned
 from tests.benchmarks.result import Line
 
 HELD = 0.9  # of the repetitions: 18 of 20
-EPOCHS = 40  # of the baseline, in each of eight processes, before and again after
+EPOCHS = 30  # of the baseline, in each of eight processes, before and again after
 PATIENCE_S = 30.0
-FREED = 5  # repetitions, at most
+FREED = 3  # repetitions, at most
 
 
 @dataclass(frozen=True)

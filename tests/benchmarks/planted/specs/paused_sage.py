@@ -18,7 +18,7 @@ class PausedSage(nn.Module):
     """
 
     def __init__(
-        self, in_channels: int, out_channels: int, width: int = 64, pause_ms: float = 0.0, label: str = ""
+        self, in_channels: int, out_channels: int, width: int = 32, pause_ms: float = 0.0, label: str = ""
     ) -> None:
         super().__init__()
         self.first = SAGEConv(in_channels, width)
