@@ -46,6 +46,11 @@ class Metrics(Frozen):
     train_loss: list[float] = []
     val_loss: list[float] = []
     val_accuracy: list[float] = []
+    gradient_norm: list[float | None] = Field(
+        [],
+        description="Of each training epoch: median of the gradient's global norm, unscaled and before clipping, over "
+        "the steps that were looked at; None where none was finite.",
+    )
 
 
 class Stages(Frozen):

@@ -23,6 +23,8 @@ class SeedRun(Frozen):
     best_epoch: int | None = Field(None, description="Epoch that validation chose, from 1.")
     epochs: int | None = Field(None, description="Epochs trained.")
     val_accuracy: list[float] = Field([], description="On the validation split at each evaluation, fractions.")
+    train_loss: list[float] = Field([], description="Mean over the targets of each training epoch.")
+    gradient_norm: list[float | None] = Field([], description="Of each training epoch, as in the record.")
     memory_warnings: list[str] = Field([], description="As in the record.")
     embedding_spread: float | None = Field(
         None,

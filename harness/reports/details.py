@@ -14,6 +14,7 @@ from harness.plan.model import Plan
 from harness.records.record import FAILED
 from harness.records.results import TimingResult, VariantResult
 from harness.reports.answer import look_text, metric
+from harness.reports.batch_facts import batch_facts
 from harness.reports.digits import bytes_text, decimals, fixed, seconds_text
 from harness.reports.where_time_goes import sooner_text
 from harness.verdicts.model import ComparisonVerdict, FailedRun, Verdicts
@@ -74,6 +75,7 @@ def facts(comparison: ComparisonVerdict, verdicts: Verdicts) -> Facts:
     found += _accuracy_facts(comparison, verdicts) + _parity_facts(comparison) + _speed_facts(comparison)
     found += _reaching_facts(comparison) + _memory_facts(comparison) + _cost_facts(comparison)
     found += _stage_facts(comparison, verdicts)
+    found += batch_facts(comparison.counters)
     return found + [("note", note) for note in comparison.notes]
 
 

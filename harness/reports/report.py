@@ -41,7 +41,7 @@ def write_report(
     Raises:
         InputError: the folder cannot be written, or the disk is full.
     """
-    drawn = figures(plan, verdicts)
+    drawn = figures(plan, verdicts, variants)
     contents = contents_of(plan, verdicts, variants, timings, drawn, claims)
     for figure in drawn:
         path = folder / "figures" / f"{figure.name}.svg"

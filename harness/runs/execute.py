@@ -203,7 +203,8 @@ def assemble(
     model = model.to(device)
     feed = _WholeFeatures(features) if options.batching == "full" else features
     labels = np.array(graph.y)
-    trainer = Trainer(model, batches, feed, labels, request.training, options.precision, device, options.loader)
+    curves = request.purpose == "quality"
+    trainer = Trainer(model, batches, feed, labels, request.training, options.precision, device, options.loader, curves)
     return Assembled(graph, batches, features, model, trainer, device)
 
 

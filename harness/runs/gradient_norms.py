@@ -20,24 +20,33 @@ class GradientNorms:
     """Norms of the steps' gradients, after unscaling and before clipping.
 
     Where gradients are clipped each step has its norm anyway. Elsewhere the norm would be a pass over all gradients for
-    the record's sake: there it is looked at by the rule of `harness.models.sparse_looks`.
+    the record's sake: there it is looked at by the rule of `harness.models.sparse_looks`, and where a curve is wanted
+    in the first step of each epoch too.
 
     Args:
         clip: as in the options.
+        curve: whether each epoch is to have a norm.
     """
 
-    def __init__(self, clip: float | None) -> None:
+    def __init__(self, clip: float | None, curve: bool = False) -> None:
         self._clip, self._steps = clip, 0
+        self._curve, self._new_epoch = curve, False
+        self._by_epoch: list[float | None] = []
         self._waiting: list[torch.Tensor] = []
         self._norms: list[float] = []
         self._pairs: list[torch.Tensor] = []  # before and after clipping
         self._clipped_to: list[float] = []
 
+    def begin_epoch(self) -> None:
+        """The next step is an epoch's first."""
+        self._new_epoch = self._curve
+
     def due(self) -> bool:
         """Whether the next step's norm is wanted; asked once a step."""
-        step = self._steps
+        step, first = self._steps, self._new_epoch
         self._steps += 1
-        return self._clip is not None or is_looked_at(step)
+        self._new_epoch = False
+        return self._clip is not None or first or is_looked_at(step)
 
     def add(self, norm: torch.Tensor, parameters: Iterable[torch.Tensor]) -> None:
         """A norm, still on the device, and whose gradients the step was made with, clipped if they are to be."""
@@ -47,10 +56,12 @@ class GradientNorms:
             self._pairs.append(torch.stack([norm, nn.utils.get_total_norm(gradients)]))
 
     def read(self) -> None:
-        """Wait for the norms that were added: once an epoch, never within a step."""
-        if self._waiting:
-            self._norms += torch.stack(self._waiting).tolist()
-            self._waiting.clear()
+        """Wait for the norms that were added: once an epoch, at its end, never within a step."""
+        norms = torch.stack(self._waiting).tolist() if self._waiting else []
+        self._waiting.clear()
+        self._norms += norms
+        finite = [norm for norm in norms if math.isfinite(norm)]
+        self._by_epoch.append(float(np.median(finite)) if finite else None)
         if self._pairs:
             self._clipped_to += [
                 after / due for before, after in torch.stack(self._pairs).tolist() if (due := self._due(before))
@@ -62,6 +73,11 @@ class GradientNorms:
         assert self._clip is not None
         due = norm * min(1.0, self._clip / (norm + 1e-6)) if math.isfinite(norm) else 0.0
         return due if due > LEAST else 0.0
+
+    @property
+    def by_epoch(self) -> list[float | None]:
+        """Median of each epoch's finite norms; None where there was none, or none was looked at."""
+        return list(self._by_epoch)
 
     def counters(self) -> dict[str, Any]:
         """``gradient_norm``: quantiles of the finite norms, their ``ratio`` (q95 over q05; None where that is 0), and

@@ -247,6 +247,8 @@ class _Job:
             best_epoch=None if metrics is None else metrics.best_epoch,
             epochs=None if metrics is None else metrics.epochs,
             val_accuracy=[] if metrics is None else metrics.val_accuracy,
+            train_loss=[] if metrics is None else metrics.train_loss,
+            gradient_norm=[] if metrics is None else metrics.gradient_norm,
             memory_warnings=[] if record.memory is None else record.memory.warnings,
             embedding_spread=spread_judged(by_layer, record.model.jumping),
             spread_by_layer=by_layer,

@@ -90,7 +90,7 @@ def train_to_best(
     trainer.model.load_state_dict(best)
     epochs = len(history.epoch_s)
     stages = clock.per_epoch(max(1, epochs - 1 if training.epochs > 1 else 1))
-    found = _final(infer_best or infer, graph, selection.best_epoch, history)
+    found = _final(infer_best or infer, graph, selection.best_epoch, history, trainer.gradient_norms)
     return Trained(found, stages, history.epoch_s)
 
 
@@ -111,7 +111,9 @@ def _validate(infer: Infer, graph: Graph, epoch: int, history: _History) -> Scor
     return val
 
 
-def _final(infer: Infer, graph: Graph, best_epoch: int, history: _History) -> Metrics:
+def _final(
+    infer: Infer, graph: Graph, best_epoch: int, history: _History, gradient_norm: list[float | None]
+) -> Metrics:
     """Metrics of the best weights; the only place that reads the test split."""
     logits, test = infer(), np.array(graph.test)
     of_test, labels = logits[torch.from_numpy(test)].cpu().numpy(), graph.y[test]
@@ -125,6 +127,7 @@ def _final(infer: Infer, graph: Graph, best_epoch: int, history: _History) -> Me
         train_loss=history.train_loss,
         val_loss=history.val_loss,
         val_accuracy=history.val_accuracy,
+        gradient_norm=gradient_norm,
     )
 
 

@@ -111,6 +111,8 @@ class Trainer:
         precision: as in the options; decides whether the loss is scaled. The model itself casts.
         loader: as in the options; by default none. With threads, batches and what they need are prepared in the
             background. That changes no number: no draw, no order and no operation depends on it.
+        curves: whether each epoch is to have a gradient norm (`gradient_norms`): one look an epoch, off where epochs
+            are timed. It changes no number either.
     """
 
     def __init__(
@@ -123,13 +125,14 @@ class Trainer:
         precision: str,
         device: torch.device,
         loader: Loader | None = None,
+        curves: bool = False,
     ) -> None:
         self.model = model
         self.totals = Totals()
         self._batches, self._features, self._labels = batches, features, labels
         self._clip, self._device = training.clip, device
         self._gathered, self._sizes = Gathering(training), StepSizes()
-        self._norms = GradientNorms(training.clip)
+        self._norms = GradientNorms(training.clip, curves)
         self._loader, self._loader_watch, self._side = loader or Loader(), LoaderWatch(), SideStream(device)
         self._waited_s = self._epochs_s = 0.0
         self._optimiser = torch.optim.Adam(model.parameters(), lr=training.lr, weight_decay=training.weight_decay)
@@ -141,6 +144,7 @@ class Trainer:
         self.model.train()
         found = EpochLosses(epoch, [], [], [])
         self.totals.epochs += 1
+        self._norms.begin_epoch()
         clock.enter("sample")
         with closing(self._fed(epoch)) as batches:
             for batch, prepared in batches:
@@ -178,6 +182,12 @@ class Trainer:
     def waited_s(self) -> float | None:
         """Seconds so far in which the model waited for the loader's next batch; None without background threads."""
         return self._waited_s if self._loader.threads else None
+
+    @property
+    def gradient_norms(self) -> list[float | None]:
+        """Median of the gradient's global norm, epoch by epoch, of the steps that were looked at; see
+        `GradientNorms`."""
+        return self._norms.by_epoch
 
     def counters(self) -> dict[str, Any]:
         """Totals as JSON values, and those of `StepSizes` and `GradientNorms`."""

@@ -44,6 +44,7 @@ from harness.verdicts.rule import Findings, verdict
 from harness.verdicts.sequential import alpha_per_look
 from harness.verdicts.speed import judge_ratios
 from harness.verdicts.time_to_reference import time_to_reference
+from harness.verdicts.training_curves import curves_note
 from harness.verdicts.warnings import measure_test_set, memory_warnings, warnings_of
 from harness.verdicts.wording import plural, ratio_text
 
@@ -316,9 +317,7 @@ def _failed_timing(timing: TimingResult | None) -> list[FailedRun]:
 
 def _notes(comparison: Comparison, quality: Quality | None, speed: Speed, result: VariantResult | None) -> list[str]:
     notes = list(quality.notes) if quality is not None else []
-    spread = spread_note(result)
-    if spread is not None:
-        notes.append(spread)
+    notes += [note for note in (spread_note(result), curves_note(result)) if note is not None]
     if comparison.goal == "memory" and speed.ratio is not None:
         unsettled = " by this sample, which does not settle it" if speed.state == "unknown" else ""
         notes.append(f"it trains {ratio_text(speed.ratio)} times as fast{unsettled}")

@@ -13,6 +13,7 @@ from harness.verdicts.model import ComparisonVerdict, Control, Speed, TestSet
 from harness.verdicts.non_inferiority import resolution
 from harness.verdicts.order_effect import order_warnings
 from harness.verdicts.over_smoothing import over_smoothing_warning
+from harness.verdicts.training_curves import curve_warnings
 from harness.verdicts.wording import plural
 
 _COARSE_NODES = 20  # an allowed drop of fewer test nodes is within what chance moves
@@ -38,7 +39,9 @@ def warnings_of(
             f"training was still improving at its last epoch in {_listed(climbing)}: "
             "a verdict on unfinished training means little; raise training.epochs"
         )
-    smoothed = over_smoothing_warning({name: variants[name] for name in plan.cells if name in variants})
+    known = {name: variants[name] for name in plan.cells if name in variants}
+    found += curve_warnings(known)
+    smoothed = over_smoothing_warning(known)
     if smoothed is not None:
         found.append(smoothed)
     coarse = coarse_test_set(plan.gate, test_set)

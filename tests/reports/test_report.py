@@ -261,7 +261,7 @@ def test_savings_that_are_not_clear_stand_in_brackets(make_verdicts, make_plan) 
     clear = saving.model_copy(update={"ci": (-0.03, -0.01)})
     gain = Gain(variant="v", reference="baseline", savings=[saving, clear], same_batches=False, nodes_ratio=0.5)
     verdicts = make_verdicts(diagnosis=Diagnosis(gains=[gain]))
-    section = time_section(verdicts, figures(make_plan(verdicts), verdicts)[1])
+    section = time_section(verdicts, figures(make_plan(verdicts), verdicts, {})[1])
     assert section.savings.rows[0][1:3] == ["(−20 ms*)", "−20 ms*"]
     assert section.sentences == ["No timing run recorded its stages."]
     assert section.tables == [section.savings]
@@ -294,7 +294,7 @@ def test_figures_are_files_exactly_where_the_page_draws_them(report) -> None:
     markdown = (folder / "report.md").read_text()
     linked = set(re.findall(r"\]\((figures/[a-z_]+\.svg)\)", markdown))
     assert linked == {f"figures/{p.name}" for p in (folder / "figures").glob("*")}
-    assert len(linked) + markdown.count("Not drawn: no") == 3
+    assert len(linked) + markdown.count("Not drawn: no") == 4
     assert not list(folder.rglob(".*"))
 
 
@@ -323,16 +323,17 @@ def _missing(drawn: list[Figure]) -> dict[str, str]:
 
 def test_a_figure_without_data_says_why(make_verdicts, make_plan) -> None:
     verdicts = make_verdicts([comparison("cache-0.3", "inconclusive", **UNTIMED)])
-    assert _missing(figures(make_plan(verdicts), verdicts)) == {
+    assert _missing(figures(make_plan(verdicts), verdicts, {})) == {
         "speed_accuracy": "Not drawn: no variant has both its accuracy and its speed-up measured.",
         "stages": "Not drawn: no timing run recorded its stages.",
         "memory": "Not drawn: no timing run recorded its peak memory.",
+        "training": "Not drawn: no quality run kept its curves.",
     }
 
 
 def test_figures_name_their_variants_and_both_limits(make_verdicts, make_plan) -> None:
     verdicts = make_verdicts()
-    trade_off, stages, memory = figures(make_plan(verdicts), verdicts)
+    trade_off, stages, memory, _ = figures(make_plan(verdicts), verdicts, {})
     for name in ("cache-0.3", "fanout-10-5", "cluster-random"):
         assert f">{name}</text>" in trade_off.wide
     assert ">−0.5 pp</text>" in trade_off.wide
@@ -344,7 +345,7 @@ def test_figures_name_their_variants_and_both_limits(make_verdicts, make_plan) -
     unbounded = [
         c.model_copy(update={"costs": c.costs.model_copy(update={"ceiling": None})}) for c in verdicts.comparisons
     ]
-    (_, without, _) = figures(make_plan(verdicts), verdicts.model_copy(update={"comparisons": unbounded}))
+    _, without, *_ = figures(make_plan(verdicts), verdicts.model_copy(update={"comparisons": unbounded}), {})
     assert without.wide.count("<path") < stages.wide.count("<path")
     assert "A tick" not in without.caption
     assert ">measured</text>" in memory.wide
@@ -391,7 +392,7 @@ def test_stages_that_took_no_time_divide_by_nothing(make_verdicts, make_plan) ->
     nought = Stages(sample_s=0.0, fetch_s=0.0, compute_s=0.0, update_s=0.0)
     costs = Costs(reference_stages=nought, variant_stages=nought)
     verdicts = make_verdicts([comparison("cache-0.3", costs=costs, memory=memory_use(1.0))])
-    assert all(f.wide for f in figures(make_plan(verdicts), verdicts))
+    assert list(_missing(figures(make_plan(verdicts), verdicts, {}))) == ["training"]
 
 
 @pytest.mark.parametrize(

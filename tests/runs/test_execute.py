@@ -333,12 +333,24 @@ def test_clipping_reports_gradient_norms(graphs):
 
 
 def test_gradient_norms_are_looked_at_sparsely_where_nothing_is_clipped(graphs):
-    counters = _run(graphs["four"], training={"batch_size": 10, "epochs": 3}).counters
-    found = counters["gradient_norm"]
-    assert (counters["steps"], found["looked_at"]) == (45, 16 + 2)  # the first 16, and the 17th and 33rd
+    outcome = _run(graphs["four"], training={"batch_size": 10, "epochs": 3})
+    counters, found = outcome.counters, outcome.counters["gradient_norm"]
+    # the first 17, every 16th after them, and the first of each epoch: 1st, 16th and 31st
+    assert (counters["steps"], found["looked_at"]) == (45, 17 + 1 + 1)
+    assert len(outcome.metrics.gradient_norm) == len(outcome.metrics.train_loss) == 3
+    assert all(found["q05"] <= norm <= found["max"] for norm in outcome.metrics.gradient_norm)
     assert 0 < found["q05"] <= found["median"] <= found["q95"] <= found["max"]
     assert found["ratio"] == found["q95"] / found["q05"]
     assert "clipped_steps" not in counters
+
+
+def test_each_epoch_has_a_gradient_norm_though_it_has_a_single_step(graphs):
+    """The 17th step and those after it are looked at for the curve alone, and no loss knows of it."""
+    plain = _run(graphs["four"], {"batching": "full"}, training={"epochs": 20})
+    assert None not in plain.metrics.gradient_norm
+    assert len(plain.metrics.gradient_norm) == 20
+    clipped = _run(graphs["four"], {"batching": "full"}, training={"epochs": 20, "clip": 1e6})
+    assert clipped.metrics == plain.metrics  # all norms are looked at there, and none is that large
 
 
 def test_what_a_model_cannot_do_is_unsupported(graphs):

@@ -16,8 +16,8 @@ from harness.batches.observed.rows import Rows, ranges, rows_of
 from harness.batches.observed.unlike_uniform import margin
 from harness.graphs.graph import Graph
 
-_EDGES = 1 << 13  # of adjacency lists read a batch and hop
-_SIMULATED = 8  # samples by weight
+_EDGES = 1 << 12  # of adjacency lists read a batch and hop
+_SIMULATED = 4  # samples by weight
 EXACT = ("uniform", "fixed", "degree-stratified")  # each node draws by itself, all sets of neighbours equally likely
 
 

@@ -13,7 +13,7 @@ from harness.batches.observed.epoch_sources import EpochSources
 from harness.batches.observed.label_balance import LabelBalance
 from harness.graphs.graph import Graph
 
-_LOOKS = 32  # batches of the first epoch that edges and degrees are looked at in, spread over it
+_LOOKS = 16  # batches of the first epoch that edges and degrees are looked at in, spread over it
 
 
 class EpochWatch:
