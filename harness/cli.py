@@ -386,7 +386,7 @@ def confirm_time(file: Annotated[Path, typer.Argument(help="results/<spec>/recom
 
 @app.command()
 def analyze(
-    plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan.json")],
+    plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan.json, or results/<spec>.")],
     output: Annotated[Path | None, typer.Option("--output", help="File to write; without it, to the screen.")] = None,
     looks: Annotated[str, typer.Option("--looks", help="What if: other looks at the same seeds, e.g. 3,6.")] = "",
 ) -> None:
@@ -400,6 +400,8 @@ def analyze(
     from harness.verdicts.analyze import analyze as judge_all
     from harness.verdicts.what_if import at_other_looks
 
+    if plan_file.is_dir():
+        plan_file = plan_file / "plan.json"
     made = refined(read_model(plan_file, Plan))
     variants, timings = _results(plan_file.parent, made)
     if looks:
@@ -635,8 +637,10 @@ def _results_folder(target: str) -> Path:
         path = Path("results") / load_spec(path).name
     elif path.suffix == ".json":
         path = path.parent
-    elif not path.is_dir():
-        path = Path("results") / target
+    else:
+        named = Path("results") / target  # a folder beside it may have the spec's name too
+        if not path.is_dir() or (named.is_dir() and not (path / "plan.json").is_file()):
+            path = named
     if not (path / "plan.json").is_file():
         known = sorted(p.parent.name for p in Path("results").glob("*/plan.json"))
         raise InputError(

@@ -46,6 +46,7 @@ def damaged(tmp_path):
         (["run", "results/small/plan/v.json", "--output", "x.json"], "results/small/plan/v.json: not a VariantPlan"),
         (["time", "results/small/plan/none.json", "--output", "x.json"], "results/small/plan/none.json: no such file"),
         (["analyze", "results/small/plan.json", "--output", "x.json"], "results/small/plan.json: not a Plan"),
+        (["analyze", "results/small", "--output", "x.json"], "results/small/plan.json: not a Plan"),
     ],
 )
 def test_bad_input_is_one_message_and_2(damaged, arguments, words):
@@ -54,6 +55,11 @@ def test_bad_input_is_one_message_and_2(damaged, arguments, words):
     assert words in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_folder_of_the_specs_name_does_not_hide_its_results(damaged):
+    (damaged / "small").mkdir(exist_ok=True)
+    assert "results/small/plan.json: not a Plan" in call("status", "small", folder=damaged).stderr
 
 
 def test_a_grid_that_made_no_verdicts_ends_well(damaged):

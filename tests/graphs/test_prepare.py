@@ -43,7 +43,7 @@ def test_second_call_builds_nothing(cache: Path, tmp_path: Path) -> None:
     assert {path.name: path.stat().st_mtime_ns for path in first.iterdir()} == stamps
     assert lines == []
     names = {"indptr", "indices", "x", "y", "train", "val", "test"}
-    assert set(stamps) == {"graph.json"} | {f"{name}.npy" for name in names}
+    assert set(stamps) == {"graph.json", "fingerprints.json"} | {f"{name}.npy" for name in names}
 
 
 def test_arrays_are_read_only_memory_maps(cache: Path, tmp_path: Path) -> None:
