@@ -25,6 +25,7 @@ from harness.verdicts.costs import costs_of, epoch_seconds, measured_over_estima
 from harness.verdicts.diagnosis import diagnose
 from harness.verdicts.disturbed import causes, disturbed
 from harness.verdicts.exploratory import exploratory_reason
+from harness.verdicts.means import sample_sd
 from harness.verdicts.memory import judge_memory
 from harness.verdicts.model import (
     ComparisonVerdict,
@@ -361,10 +362,7 @@ def _reference(
 
 
 def _sd_pp(values: list[float]) -> float | None:
-    if len(values) < 2:
-        return None
-    mean = math.fsum(values) / len(values)
-    return 100.0 * math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1))
+    return 100.0 * sample_sd(values) if len(values) > 1 else None
 
 
 def _data(variants: Mapping[str, VariantResult], timings: Mapping[str, TimingResult]) -> DataVersion | None:

@@ -6,16 +6,14 @@ intervals without a gate, each by itself.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Protocol
-
-from scipy import special
 
 from harness.plan.confirmation import RECOMMENDED, Part
 from harness.plan.confirmed import Confirmed
 from harness.plan.model import CONTROL, Comparison, Plan
 from harness.records.results import TimingResult, VariantResult
+from harness.verdicts.means import interval_of, mean_of
 from harness.verdicts.model import (
     ComparisonVerdict,
     Confirmation,
@@ -228,12 +226,7 @@ def _differences(quality: VariantResult) -> list[float]:
 
 def t_interval(d_pp: list[float]) -> tuple[float | None, tuple[float, float] | None]:
     """Mean of paired differences with its two-sided t interval at 95 %; no interval of fewer than two."""
-    n = len(d_pp)
-    if n == 0:
+    if not d_pp:
         return None, None
-    mean = math.fsum(d_pp) / n
-    if n == 1:
-        return mean, None
-    sd = math.sqrt(math.fsum((d - mean) ** 2 for d in d_pp) / (n - 1))
-    half = float(special.stdtrit(n - 1, 0.5 + PART_LEVEL / 2.0)) * sd / math.sqrt(n)
-    return mean, (mean - half, mean + half)
+    found = mean_of(d_pp)
+    return found.mean, interval_of([found], PART_LEVEL)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
+from harness.verdicts.means import sample_sd
 from harness.verdicts.model import Verdicts
 from harness.verdicts.power import sd_interval
 
@@ -27,7 +27,6 @@ def pilot_spreads(verdicts: Verdicts) -> list[Spread]:
         d = [] if comparison.accuracy is None else [s.delta_pp for s in comparison.accuracy.seeds]
         if len(d) < 2:
             continue
-        mean = math.fsum(d) / len(d)
-        sd = math.sqrt(math.fsum((x - mean) ** 2 for x in d) / (len(d) - 1))
+        sd = sample_sd(d)
         found.append(Spread(comparison.variant, len(d), sd, *sd_interval(sd, len(d))))
     return found

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from scipy import special
-
 from harness.records.record import StageProfile, Stages
 from harness.records.results import TimedProcess, TimingResult
 from harness.verdicts.diagnosis_model import ArmProfile, Gain, Saving, StageTime
+from harness.verdicts.means import interval_of, mean_of
 from harness.verdicts.targets import STAGES, changes_batches, seconds_by_stage, share, targeted_stages
 
 Arm = Literal["reference", "variant"]
@@ -98,19 +96,14 @@ def _savings(pairs: Sequence[tuple[Stages, Stages]], targets: Sequence[str]) -> 
     for stage in STAGES:
         saved = [seconds_by_stage(a)[stage] - seconds_by_stage(b)[stage] for a, b in pairs]
         savings.append(
-            Saving(stage=stage, seconds=statistics.fmean(saved), ci=_interval(saved), expected=stage in targets)
+            Saving(
+                stage=stage,
+                seconds=mean_of(saved).mean,
+                ci=interval_of([mean_of(saved)], _CONFIDENCE),
+                expected=stage in targets,
+            )
         )
     return savings
-
-
-def _interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Student's t interval of the mean."""
-    n = len(values)
-    if n < 2:
-        return None
-    half = float(special.stdtrit(n - 1, 0.5 + _CONFIDENCE / 2.0)) * statistics.stdev(values) / math.sqrt(n)
-    mean = statistics.fmean(values)
-    return mean - half, mean + half
 
 
 def _pairs(timing: TimingResult) -> list[Pair]:

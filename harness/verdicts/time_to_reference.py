@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.records.results import SeedRun
 from harness.spec.options import Training
-from harness.verdicts.log_means import exp_interval, mean_of_logs
+from harness.verdicts.means import exp_interval, mean_of
 from harness.verdicts.model import TimeToReference
 
 
@@ -82,10 +82,10 @@ def _ratios(reached: Sequence[tuple[int, int]], eval_every: int, speed_log_ratio
         return {}
     logs = [math.log(theirs / ours) for ours, theirs in reached]
     floor = 0.5 * eval_every / statistics.fmean(ours for ours, _ in reached)
-    epochs = mean_of_logs(logs, floor)
+    epochs = mean_of(logs, floor)
     found = {"epochs_ratio": math.exp(epochs.mean), "epochs_ci": exp_interval([epochs])}
     if speed_log_ratios:
-        both = [epochs, mean_of_logs(speed_log_ratios)]
+        both = [epochs, mean_of(speed_log_ratios)]
         found |= {"ratio": math.exp(math.fsum(m.mean for m in both)), "ci": exp_interval(both)}
     return found
 

@@ -6,11 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy import special
-
 from harness.plan.model import Plan
 from harness.records.results import TimingResult
 from harness.verdicts.across.model import Gain, Measured
+from harness.verdicts.means import exp_interval, mean_of
 from harness.verdicts.memory import judge_memory
 from harness.verdicts.speed import RatioJudgement, judge_ratios
 
@@ -52,19 +51,10 @@ def ratio_change(a: Sequence[float], b: Sequence[float]) -> tuple[float, tuple[f
     """
     if min(len(a), len(b)) < 2:
         raise ValueError(f"an interval needs two log ratios of each; got {len(a)} and {len(b)}")
-    (mean_a, var_a), (mean_b, var_b) = _mean_and_its_variance(a), _mean_and_its_variance(b)
-    change, variance = mean_b - mean_a, var_a + var_b
-    if variance == 0.0:
-        return math.exp(change), (math.exp(change), math.exp(change))
-    freedom = variance**2 / (var_a**2 / (len(a) - 1) + var_b**2 / (len(b) - 1))
-    half = float(special.stdtrit(freedom, 0.5 + CONFIDENCE / 2.0)) * math.sqrt(variance)
-    return math.exp(change), (math.exp(change - half), math.exp(change + half))
-
-
-def _mean_and_its_variance(values: Sequence[float]) -> tuple[float, float]:
-    n = len(values)
-    mean = math.fsum(values) / n
-    return mean, math.fsum((x - mean) ** 2 for x in values) / (n - 1) / n
+    means = (mean_of(b), -mean_of(a))
+    interval = exp_interval(means, CONFIDENCE)
+    assert interval is not None  # two values or more of each
+    return math.exp(math.fsum(m.mean for m in means)), interval
 
 
 def _speed(timing: TimingResult | None, plan: Plan) -> _Ratios | None:

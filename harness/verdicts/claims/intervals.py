@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from scipy import special
 
+from harness.verdicts.means import Mean, interval_of, mean_of, sample_sd
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -41,10 +43,7 @@ def mean_interval(values: Sequence[float], level: float = 0.95, least_sd: float 
         raise ValueError(f"an interval needs two values at least; got {n}")
     if not all(math.isfinite(x) for x in values):
         raise ValueError(f"values must be finite; got {list(values)}")
-    mean = float(values[0]) if len(set(values)) == 1 else math.fsum(values) / n
-    sd = max(_sd(values), least_sd)
-    half = _t(level, n - 1) * sd / math.sqrt(n)
-    return Interval(mean, mean - half, mean + half, level, n)
+    return _sum([mean_of(values, least_sd)], level)
 
 
 def ratio_interval(log_ratios: Sequence[float], level: float = 0.95) -> Interval:
@@ -68,14 +67,7 @@ def welch_ratio(log_variant: Sequence[float], log_reference: Sequence[float], le
     """
     if min(len(log_variant), len(log_reference)) < 2:
         raise ValueError("an interval needs two ratios of each at least")
-    arms = [(math.fsum(x) / len(x), _sd(x) ** 2 / len(x), len(x)) for x in (log_variant, log_reference)]
-    (mean, error, n), (mean_reference, error_reference, n_reference) = arms
-    difference, squared = mean - mean_reference, error + error_reference
-    if squared == 0.0:
-        return _exp(Interval(difference, difference, difference, level, n + n_reference))
-    freedom = squared**2 / (error**2 / (n - 1) + error_reference**2 / (n_reference - 1))
-    half = _t(level, freedom) * math.sqrt(squared)
-    return _exp(Interval(difference, difference - half, difference + half, level, n + n_reference))
+    return _exp(_sum([mean_of(log_variant), -mean_of(log_reference)], level))
 
 
 def sd_ratio(reference: Sequence[float], variant: Sequence[float], level: float = 0.95) -> Interval:
@@ -95,27 +87,24 @@ def sd_ratio(reference: Sequence[float], variant: Sequence[float], level: float 
     n = len(reference)
     if n != len(variant) or n < 3:
         raise ValueError(f"needs three pairs at least; got {n} and {len(variant)} values")
-    sd_reference, sd_variant = _sd(reference), _sd(variant)
+    sd_reference, sd_variant = sample_sd(reference), sample_sd(variant)
     if sd_reference == 0.0 or sd_variant == 0.0:
         raise ValueError("an arm does not vary over its seeds")
     mean_reference, mean_variant = math.fsum(reference) / n, math.fsum(variant) / n
     products = [(a - mean_reference) * (b - mean_variant) for a, b in zip(reference, variant, strict=True)]
     r = math.fsum(products) / ((n - 1) * sd_reference * sd_variant)
-    k = 1.0 + 2.0 * max(0.0, 1.0 - r * r) * _t(level, n - 2) ** 2 / (n - 2)
+    t = float(special.stdtrit(n - 2, 0.5 + level / 2.0))
+    k = 1.0 + 2.0 * max(0.0, 1.0 - r * r) * t**2 / (n - 2)
     spread = k + math.sqrt(k * k - 1.0)
     ratio = sd_reference / sd_variant
     return Interval(ratio, ratio / math.sqrt(spread), ratio * math.sqrt(spread), level, n)
 
 
-def _sd(values: Sequence[float]) -> float:
-    if len(set(values)) == 1:  # not the rounding of their mean
-        return 0.0
-    mean = math.fsum(values) / len(values)
-    return math.sqrt(math.fsum((x - mean) ** 2 for x in values) / (len(values) - 1))
-
-
-def _t(level: float, freedom: float) -> float:
-    return float(special.stdtrit(freedom, 0.5 + level / 2.0))
+def _sum(means: Sequence[Mean], level: float) -> Interval:
+    """Of a sum of means, each of two values or more."""
+    bounds = interval_of(means, level)
+    assert bounds is not None
+    return Interval(math.fsum(m.mean for m in means), *bounds, level, sum(m.n for m in means))
 
 
 def _exp(logs: Interval) -> Interval:
