@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from harness.reports.digits import MINUS, ratio_with_interval, seconds_text
 from harness.reports.drawing import Figure
+from harness.spec.stages import STAGES
+from harness.verdicts.diagnosis import percent
 from harness.verdicts.diagnosis_model import ArmProfile, Diagnosis, Gain, Saving, ToggleCeiling
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 from harness.verdicts.total_cost import TotalCost, payoff_text
@@ -65,8 +67,8 @@ def _stages(profile: ArmProfile | None) -> Table:
     rows = [
         [
             f"{t.stage}, waiting for the loader" if t.stage == "sample" and profile.wait_s is not None else t.stage,
-            _percent(t.share),
-            f"{100 * t.lowest:.0f} to {_percent(t.highest)}" if profile.processes > 1 else "–",
+            percent(t.share),
+            f"{100 * t.lowest:.0f} to {percent(t.highest)}" if profile.processes > 1 else "–",
             seconds_text(t.seconds),
         ]
         for t in profile.stages
@@ -92,7 +94,7 @@ def _toggle_row(row: ToggleCeiling) -> list[str]:
         row.toggle,
         row.option,
         ", ".join(row.targets),
-        _percent(row.share),
+        percent(row.share),
         "–" if row.ceiling is None else f"{row.ceiling:.2f}",
         ratio_with_interval(row.reached, row.reached_ci, 1.0, most=2),
         row.best or row.closed or "not tried",
@@ -111,7 +113,7 @@ def _savings(gains: Sequence[Gain]) -> Table:
         else [gain.variant, "–", "–", "–", "–", _wait_text(gain), "not compared: other batches"]
         for gain in gains
     ]
-    return Table(("variant", "sample", "fetch", "compute", "update", "waits for its loader", "batches"), rows, note)
+    return Table(("variant", *STAGES, "waits for its loader", "batches"), rows, note)
 
 
 def _saving_text(saving: Saving) -> str:
@@ -172,7 +174,3 @@ def sooner_text(comparison: ComparisonVerdict) -> str:
     if found.ratio is None:
         return f"{ratio_with_interval(found.epochs_ratio, found.epochs_ci, 1.0, most=2)} in epochs"
     return ratio_with_interval(found.ratio, found.ci, 1.0, most=2)
-
-
-def _percent(fraction: float) -> str:
-    return f"{100 * fraction:.0f} %"

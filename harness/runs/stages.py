@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Literal
 
 import torch
 
 from harness.batches.batch import Batch
 from harness.records.record import Stages
 from harness.runs.device_clock import DeviceClock
+from harness.spec.stages import STAGES, Stage
 
-Stage = Literal["sample", "fetch", "compute", "update"]
-STAGES: tuple[Stage, ...] = ("sample", "fetch", "compute", "update")
 BUSY = ("compute", "update")  # stages whose work is the device's
 
 

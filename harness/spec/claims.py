@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from harness.spec.options import Frozen
 from harness.spec.schema import NAME
+from harness.spec.stages import Stage
 
 Quantity = Literal[
     "accuracy_delta_pp",
@@ -22,7 +23,6 @@ Quantity = Literal[
     "loss_jitter_ratio",
     "peak_over_formula",
 ]
-Stage = Literal["sample", "fetch", "compute", "update"]
 OF_ONE = ("stage_share", "counter", "peak_over_formula")  # the others compare a variant with its reference
 PATH = r"^(counters|metrics|memory|dataset)(\.[A-Za-z0-9_-]+)+$"
 

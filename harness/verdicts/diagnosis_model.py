@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from harness.spec.options import Frozen
+from harness.spec.stages import Stage
 
 Interval = Annotated[tuple[float, float], Field(strict=False)]
 Side = Literal["data", "compute", "update"]
@@ -15,7 +16,7 @@ Side = Literal["data", "compute", "update"]
 class StageTime(Frozen):
     """One stage of an epoch, over the profile epochs of all timing processes of an arm."""
 
-    stage: Literal["sample", "fetch", "compute", "update"]
+    stage: Stage
     seconds: float = Field(description="Mean of an epoch.")
     share: float = Field(description="Of the mean epoch, a fraction.")
     lowest: float = Field(description="Least share in one process, a fraction.")
@@ -54,7 +55,7 @@ class ToggleCeiling(Frozen):
 class Saving(Frozen):
     """Seconds of an epoch that a variant saves in one stage: reference minus variant."""
 
-    stage: Literal["sample", "fetch", "compute", "update"]
+    stage: Stage
     seconds: float
     ci: Interval | None = Field(None, description="t interval at 95 % over pairs of processes; None for fewer than 2.")
     expected: bool = Field(description="Whether the option is to shorten this stage.")

@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 from harness.records.record import StageProfile, Stages
 from harness.records.results import TimedProcess, TimingResult
+from harness.spec.stages import STAGES
 from harness.verdicts.diagnosis_model import ArmProfile, Gain, Saving, StageTime
 from harness.verdicts.means import interval_of, mean_of
-from harness.verdicts.targets import STAGES, changes_batches, seconds_by_stage, share, targeted_stages
+from harness.verdicts.targets import changes_batches, seconds_by_stage, share, targeted_stages
 
 Arm = Literal["reference", "variant"]
 _CONFIDENCE = 0.95

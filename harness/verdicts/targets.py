@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from harness.records.record import Stages
 from harness.spec.option_paths import Settings
+from harness.spec.stages import STAGES, Stage
 
-Stage = Literal["sample", "fetch", "compute", "update"]
-STAGES: tuple[Stage, ...] = ("sample", "fetch", "compute", "update")
 DATA: tuple[Stage, ...] = ("sample", "fetch")  # the side that feeds the model
 
 

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from harness.runs import stages
-from harness.runs.stages import STAGES, NoClock, StageClock
+from harness.runs.stages import NoClock, StageClock
+from harness.spec.stages import STAGES
 
 
 @pytest.fixture

@@ -106,10 +106,7 @@ def refuse_unexpected(found: Collection[Difference], allowed: str, where: str) -
         raise InputError(Problem("--allow", f"{allowed!r} names nothing that can differ; known: {', '.join(NAMES)}"))
     unexpected = [d for d in found if d.what not in names]
     if unexpected:
-        problems = [
-            f"{d.what} is {d.a} in the first and {d.b} in the second, which --allow does not name" for d in unexpected
-        ]
-        raise InputError([Problem(where, problem) for problem in problems])
+        raise InputError([Problem(where, _unexpected(difference)) for difference in unexpected])
 
 
 def _unexpected(found: Difference) -> str:

@@ -8,11 +8,11 @@ from typing import Any
 
 from harness.records.record import Record, Stages
 from harness.spec.claims import Measure
+from harness.spec.stages import STAGES
 from harness.verdicts.claims.intervals import Interval, exact, mean_interval, ratio_interval
 from harness.verdicts.claims.results import NotMeasured, SpecResults
 from harness.verdicts.speed import ratio_confidence
 
-_STAGES = ("sample", "fetch", "compute", "update")
 _FEWEST_EPOCHS = 4  # in the half of a loss curve that is looked at
 
 
@@ -53,7 +53,7 @@ def jitter(losses: Sequence[float]) -> float:
 def stage_share(measure: Measure, results: SpecResults, _: SpecResults) -> Interval:
     """Share of the stages in a step, over the processes that were timed."""
     stages = [_stages(record) for record in results.timing_records(measure.variant)]
-    return mean_interval([_seconds(s, measure.stages) / _seconds(s, _STAGES) for s in stages])
+    return mean_interval([_seconds(s, measure.stages) / _seconds(s, STAGES) for s in stages])
 
 
 def stage_ratio(measure: Measure, results: SpecResults, _: SpecResults) -> Interval:
