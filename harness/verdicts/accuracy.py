@@ -38,6 +38,11 @@ class Judgement:
         return 1.0 - 2.0 * self.alpha
 
     @property
+    def interval_pp(self) -> tuple[float, float] | None:
+        """LB and UB, percentage points; None where there is no test."""
+        return None if self.lower_pp is None or self.upper_pp is None else (self.lower_pp, self.upper_pp)
+
+    @property
     def decided(self) -> bool:
         return self.state in ("pass", "fail", "dnf")
 

@@ -56,13 +56,13 @@ def judge_quality(result: VariantResult, gate: Gate, looks: Sequence[int]) -> Qu
     """
     pairs = [pair for pair in _pairs(result) if not pair.undefined]
     judgement = judge_pairs(
-        [_metric(p.reference) for p in pairs],
-        [_metric(p.variant) for p in pairs],
+        [metric_of(p.reference) for p in pairs],
+        [metric_of(p.variant) for p in pairs],
         max_drop_pp=gate.max_drop_pp,
         alpha=gate.alpha,
         looks=looks,
         test_nodes=result.test_nodes,
-        identical=lambda positions: _identical(pairs[i] for i in positions),
+        identical=lambda at: all(same_predictions(pairs[i].reference, pairs[i].variant) for i in at),
         parity_equal=result.parity is not None and result.parity.state == "equal",
     )
     outcome, why = _outcome(result, pairs, judgement)
@@ -93,15 +93,34 @@ def _pairs(result: VariantResult) -> list[_Pair]:
     return [_Pair(seed, reference[seed], variant[seed]) for seed in sorted(reference.keys() & variant.keys())]
 
 
-def _metric(run: SeedRun) -> float | None:
+def metric_of(run: SeedRun) -> float | None:
+    """The gate's metric of a run that ended well; None of any other."""
     return run.metric if run.status == "ok" else None
 
 
-def _identical(pairs: Iterable[_Pair]) -> bool:
-    return all(
-        p.reference.predictions_sha256 is not None and p.reference.predictions_sha256 == p.variant.predictions_sha256
-        for p in pairs
-    )
+def same_predictions(reference: SeedRun, variant: SeedRun) -> bool:
+    """Whether the predicted classes of all test nodes are known to be the same."""
+    return reference.predictions_sha256 is not None and reference.predictions_sha256 == variant.predictions_sha256
+
+
+def ending(run: SeedRun) -> str:
+    """How a run ended, and what it said, in one line."""
+    message = one_line(run.message)
+    return f"{run.status}: {message}" if message else run.status
+
+
+def seed_difference(reference: SeedRun, variant: SeedRun, counted: bool) -> SeedDifference | None:
+    """Variant minus reference of one seed; None where either has no metric."""
+    theirs, ours = metric_of(reference), metric_of(variant)
+    if theirs is None or ours is None:
+        return None
+    (d,) = paired_differences([theirs], [ours])
+    return SeedDifference(seed=variant.seed, reference=theirs, variant=ours, delta_pp=d, counted=counted)
+
+
+def mean_or_none(values: Sequence[float]) -> float | None:
+    """The mean; None of nothing."""
+    return math.fsum(values) / len(values) if values else None
 
 
 def _outcome(
@@ -112,7 +131,7 @@ def _outcome(
     failed = next((p for p in seen if p.dnf), None)
     if failed is not None:
         though = ", though the reference ran" if failed.reference.status == "ok" else ""
-        return "dnf", f"seed {failed.seed} ended as {_ending(failed.variant)}{though}"
+        return "dnf", f"seed {failed.seed} ended as {ending(failed.variant)}{though}"
     if not result.runs or not result.reference_runs:
         return "dnf", "no seed was run by both the variant and its reference"
     reference_ran = any(run.status == "ok" for run in result.reference_runs)
@@ -123,13 +142,8 @@ def _outcome(
     count = plural(len(result.reference_runs), "seed")
     if broken is not None:
         too = "" if reference_ran else f", and the reference failed on {count} too"
-        return "dnf", f"seed {broken.seed} ended as {_ending(broken)}{too}"
-    return "enables", f"the reference failed on {count} ({_ending(result.reference_runs[0])}) and the variant ran"
-
-
-def _ending(run: SeedRun) -> str:
-    message = one_line(run.message)
-    return f"{run.status}: {message}" if message else run.status
+        return "dnf", f"seed {broken.seed} ended as {ending(broken)}{too}"
+    return "enables", f"the reference failed on {count} ({ending(result.reference_runs[0])}) and the variant ran"
 
 
 def _notes(result: VariantResult, pairs: Sequence[_Pair], judgement: Judgement, gate: Gate) -> tuple[str, ...]:
@@ -151,10 +165,10 @@ def _accuracy(result: VariantResult, pairs: Sequence[_Pair], judgement: Judgemen
     variant = [s.variant for s in shown] or _reached(result.runs)
     ran_well = bool(result.runs) and all(run.status == "ok" for run in result.runs)
     return Accuracy(
-        baseline=_mean(reference),
-        variant=_mean(variant),
-        delta_pp=_mean([s.delta_pp for s in shown]),
-        ci_pp=_interval(judgement),
+        baseline=mean_or_none(reference),
+        variant=mean_or_none(variant),
+        delta_pp=mean_or_none([s.delta_pp for s in shown]),
+        ci_pp=judgement.interval_pp,
         level=judgement.level,
         alpha=judgement.alpha,
         look=judgement.look,
@@ -169,26 +183,9 @@ def _accuracy(result: VariantResult, pairs: Sequence[_Pair], judgement: Judgemen
 def _differences(pairs: Sequence[_Pair], judgement: Judgement) -> list[SeedDifference]:
     """Every complete pair, marked with whether it counts."""
     counted = set(judgement.pairs) if judgement.look is not None else set()
-    found = []
-    for i, pair in enumerate(pairs):
-        reference, variant = _metric(pair.reference), _metric(pair.variant)
-        if reference is not None and variant is not None:
-            (d,) = paired_differences([reference], [variant])
-            found.append(
-                SeedDifference(seed=pair.seed, reference=reference, variant=variant, delta_pp=d, counted=i in counted)
-            )
-    return found
+    found = (seed_difference(pair.reference, pair.variant, i in counted) for i, pair in enumerate(pairs))
+    return [difference for difference in found if difference is not None]
 
 
 def _reached(runs: Iterable[SeedRun]) -> list[float]:
-    return [m for run in runs if (m := _metric(run)) is not None]
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
-
-
-def _interval(judgement: Judgement) -> tuple[float, float] | None:
-    if judgement.lower_pp is None or judgement.upper_pp is None:
-        return None
-    return judgement.lower_pp, judgement.upper_pp
+    return [m for run in runs if (m := metric_of(run)) is not None]

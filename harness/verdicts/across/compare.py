@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Literal, TypeVar
 
 from harness.plan.model import Cell
-from harness.records.one_line import one_line
 from harness.records.results import SeedRun, TimingResult
 from harness.spec.errors import InputError, Problem
 from harness.spec.option_paths import Settings, flat, tree_of
@@ -16,8 +15,7 @@ from harness.verdicts.across.folder import ResultsFolder, options_key
 from harness.verdicts.across.gains import memory_gain, speed_gain
 from harness.verdicts.across.model import AccuracyAcross, Across, CellAcross
 from harness.verdicts.costs import epoch_seconds, peak_bytes
-from harness.verdicts.model import SeedDifference
-from harness.verdicts.non_inferiority import paired_differences
+from harness.verdicts.pairs import ending, mean_or_none, metric_of, same_predictions, seed_difference
 from harness.verdicts.wording import listed
 
 Figure = TypeVar("Figure", int, float)
@@ -70,28 +68,28 @@ def accuracy_across(
     seeds = sorted(a.keys() & b.keys())
     pairs = [(a[seed], b[seed]) for seed in seeds]
     judged = judge_pairs(
-        [_metric(one) for one, _ in pairs],
-        [_metric(other) for _, other in pairs],
+        [metric_of(one) for one, _ in pairs],
+        [metric_of(other) for _, other in pairs],
         max_drop_pp=max_drop_pp,
         alpha=alpha,
         looks=None,
         test_nodes=test_nodes,
-        identical=lambda positions: all(_same_predictions(*pairs[i]) for i in positions),
+        identical=lambda positions: all(same_predictions(*pairs[i]) for i in positions),
     )
-    ran = [(one, other) for one, other in pairs if _metric(one) is not None and _metric(other) is not None]
-    shown = [_difference(one, other) for one, other in ran]
+    ran = [(one, other) for one, other in pairs if metric_of(one) is not None and metric_of(other) is not None]
+    shown = [d for one, other in ran if (d := seed_difference(one, other, counted=True)) is not None]
     failed = None if judged.failed_at is None else pairs[judged.failed_at][1]
     return AccuracyAcross(
-        a=_mean([s.reference for s in shown]),
-        b=_mean([s.variant for s in shown]),
-        delta_pp=_mean([s.delta_pp for s in shown]),
-        ci_pp=None if judged.lower_pp is None or judged.upper_pp is None else (judged.lower_pp, judged.upper_pp),
+        a=mean_or_none([s.reference for s in shown]),
+        b=mean_or_none([s.variant for s in shown]),
+        delta_pp=mean_or_none([s.delta_pp for s in shown]),
+        ci_pp=judged.interval_pp,
         level=judged.level,
         n_pairs=len(shown),
         state=judged.state,
-        same_predictions=sum(_same_predictions(one, other) for one, other in ran),
+        same_predictions=sum(same_predictions(one, other) for one, other in ran),
         identical=judged.identical,
-        why="" if failed is None else f"seed {failed.seed} of B ended as {_ending(failed)}, though A ran",
+        why="" if failed is None else f"seed {failed.seed} of B ended as {ending(failed)}, though A ran",
         seeds=shown,
     )
 
@@ -160,27 +158,3 @@ def _other_options(one: Cell, other: Cell) -> list[str]:
         for path in flats[0] | flats[1]
         if flats[0].get(path) != flats[1].get(path)
     ]
-
-
-def _metric(run: SeedRun) -> float | None:
-    return run.metric if run.status == "ok" else None
-
-
-def _same_predictions(one: SeedRun, other: SeedRun) -> bool:
-    return one.predictions_sha256 is not None and one.predictions_sha256 == other.predictions_sha256
-
-
-def _difference(one: SeedRun, other: SeedRun) -> SeedDifference:
-    assert one.metric is not None  # of runs that ended well
-    assert other.metric is not None
-    (delta,) = paired_differences([one.metric], [other.metric])
-    return SeedDifference(seed=one.seed, reference=one.metric, variant=other.metric, delta_pp=delta, counted=True)
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
-
-
-def _ending(run: SeedRun) -> str:
-    message = one_line(run.message)
-    return f"{run.status}: {message}" if message else run.status
