@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
 from harness.records.results import SeedRun, VariantResult
+from harness.verdicts.arms import mostly, note_of_arms, seeds_that
 from harness.verdicts.wording import plural
 
 _SHOWN = 8  # layers; of more, the first and the last ones
@@ -14,11 +15,7 @@ _SHOWN = 8  # layers; of more, the first and the last ones
 
 def spread_note(result: VariantResult | None) -> str | None:
     """One line with the spread of each layer's embeddings, of the variant and its reference; None where not known."""
-    if result is None:
-        return None
-    said = [_by_layer(name, runs) for name, runs in (("variant", result.runs), ("reference", result.reference_runs))]
-    known = "; ".join(words for words in said if words)
-    return f"spread of embeddings by layer, from the features to the logits: {known}" if known else None
+    return note_of_arms("spread of embeddings by layer, from the features to the logits", result, _by_layer)
 
 
 def _by_layer(name: str, runs: Sequence[SeedRun]) -> str:
@@ -29,7 +26,7 @@ def _by_layer(name: str, runs: Sequence[SeedRun]) -> str:
     spreads = [_median(layer) for layer in layers]
     if len(spreads) > _SHOWN:
         spreads = [*spreads[: _SHOWN // 2], "…", *spreads[-_SHOWN // 2 :]]
-    collapsed, seen = _collapsed(runs)
+    collapsed, seen = seeds_that(_is, runs)
     smoothed = f" (over-smoothed on {collapsed} of {plural(seen, 'seed')})" if collapsed else ""
     return f"{name} {', '.join(spreads)}{smoothed}"
 
@@ -39,10 +36,8 @@ def _median(spreads: Sequence[float | None]) -> str:
     return f"{statistics.median(known):.3f}" if known else "all zero"
 
 
-def _collapsed(runs: Sequence[SeedRun]) -> tuple[int, int]:
-    """Seeds that are over-smoothed, of those that were looked at."""
-    seen = [run.over_smoothed for run in runs if run.over_smoothed is not None]
-    return sum(seen), len(seen)
+def _is(run: SeedRun) -> bool | None:
+    return run.over_smoothed
 
 
 def over_smoothing_warning(results: Mapping[str, VariantResult]) -> str | None:
@@ -51,7 +46,7 @@ def over_smoothing_warning(results: Mapping[str, VariantResult]) -> str | None:
     Args:
         results: of the references and the variants, by name, in the order to name them.
     """
-    named = [f"{name} ({_seeds(result.runs)})" for name, result in results.items() if _mostly(result.runs)]
+    named = [f"{name} ({_seeds(result.runs)})" for name, result in results.items() if mostly(_is, result.runs)]
     if not named:
         return None
     return (
@@ -60,13 +55,8 @@ def over_smoothing_warning(results: Mapping[str, VariantResult]) -> str | None:
     )
 
 
-def _mostly(runs: Sequence[SeedRun]) -> bool:
-    collapsed, seen = _collapsed(runs)
-    return collapsed > seen / 2
-
-
 def _seeds(runs: Sequence[SeedRun]) -> str:
     """On how many seeds, and the median of how far apart the embeddings are."""
-    collapsed, seen = _collapsed(runs)
+    collapsed, seen = seeds_that(_is, runs)
     spreads = [run.embedding_spread or 0.0 for run in runs if run.over_smoothed is not None]
     return f"{collapsed} of {plural(seen, 'seed')}, spread {statistics.median(spreads):.3f}"

@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 
 from harness.records.results import SeedRun, VariantResult
+from harness.verdicts.arms import mostly, note_of_arms, seeds_that
 from harness.verdicts.wording import plural
 
 ORDERS = 1000.0  # largest over smallest norm of an epoch: as gradients fade, a factor of 100 is common
@@ -50,11 +51,7 @@ def norm_range(run: SeedRun) -> float | None:
 
 def curves_note(result: VariantResult | None) -> str | None:
     """Loss from the first to the last epoch, and the range of gradient norms: medians over seeds; None if unknown."""
-    if result is None:
-        return None
-    said = [_of_arm(name, runs) for name, runs in (("variant", result.runs), ("reference", result.reference_runs))]
-    known = "; ".join(words for words in said if words)
-    return f"training loss in the first and the last epoch: {known}" if known else None
+    return note_of_arms("training loss in the first and the last epoch", result, _of_arm)
 
 
 def _of_arm(name: str, runs: Sequence[SeedRun]) -> str:
@@ -82,7 +79,7 @@ def _named(results: Mapping[str, VariantResult], holds: Callable[[SeedRun], bool
     """Cells in which it holds on most of the seeds that tell, with how many."""
     named = []
     for name, result in results.items():
-        seen = [told for run in result.runs if (told := holds(run)) is not None]
-        if sum(seen) > len(seen) / 2:
-            named.append(f"{name} ({sum(seen)} of {plural(len(seen), 'seed')})")
+        if mostly(holds, result.runs):
+            on, seen = seeds_that(holds, result.runs)
+            named.append(f"{name} ({on} of {plural(seen, 'seed')})")
     return ", ".join(named[:4]) + (f" and {plural(len(named) - 4, 'other')}" if len(named) > 4 else "")
