@@ -13,7 +13,7 @@ from harness.spec.schema import Gate
 from harness.verdicts.pilot import Spread
 from harness.verdicts.power import Power, power
 from harness.verdicts.sequential import alpha_per_look
-from harness.verdicts.wording import METRICS, numbers, plural, signed
+from harness.verdicts.wording import METRICS, numbers, percent, plural, signed
 
 _MOST_COLUMNS = 4  # looks that have a column of their own
 
@@ -110,9 +110,9 @@ def _show_pilot(found: PowerPlan, console: Console) -> None:
 def _stated_row(row: Power, columns: Sequence[int]) -> list[str]:
     return [
         f"{signed(row.true_pp)} pp",
-        _percent(row.passes),
-        _percent(row.fails),
-        *(_percent(row.decided_by[k]) for k in columns),
+        percent(row.passes),
+        percent(row.fails),
+        *(percent(row.decided_by[k]) for k in columns),
         f"{row.mean_seeds:.1f}",
         _pairs(row.one_look),
     ]
@@ -123,8 +123,8 @@ def _pilot_row(spread: Spread, row: Power, bounds: tuple[int | None, int | None]
         spread.variant,
         str(spread.pairs),
         f"{spread.sd_pp:.2f} [{spread.lower_pp:.2f}, {spread.upper_pp:.2f}]",
-        _percent(row.passes),
-        _percent(row.fails),
+        percent(row.passes),
+        percent(row.fails),
         f"{row.mean_seeds:.1f}",
         f"{_pairs(row.one_look)} [{_pairs(bounds[0])}, {_pairs(bounds[1])}]",
     ]
@@ -136,10 +136,6 @@ def _columns(looks: Sequence[int]) -> list[int]:
     if last < _MOST_COLUMNS:
         return list(range(len(looks)))
     return [round(i * last / (_MOST_COLUMNS - 1)) for i in range(_MOST_COLUMNS)]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 def _pairs(pairs: int | None) -> str:

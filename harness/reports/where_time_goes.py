@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from harness.reports.digits import MINUS, ratio_with_interval, seconds_text
 from harness.reports.drawing import Figure
 from harness.spec.stages import STAGES
-from harness.verdicts.diagnosis import percent
 from harness.verdicts.diagnosis_model import ArmProfile, Diagnosis, Gain, Saving, ToggleCeiling
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 from harness.verdicts.total_cost import TotalCost, payoff_text
-from harness.verdicts.wording import ratio_text
+from harness.verdicts.wording import percent, ratio_text
 
 HEADING = "Where the time goes"
 COSTS_HEADING = "Time to accuracy, and a whole training"

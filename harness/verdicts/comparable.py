@@ -77,10 +77,7 @@ def quality_difference(
         return found
     one, other = f"`{variant.variant}`", f"`{reference.variant}`"
     remedied = remedy.runs(variant.variant, reference.variant)
-    found = _data(one, other, variant, reference, remedied)
-    if found is not None:
-        return found
-    return _refusal(
+    return _data(one, other, variant, reference, remedied) or _refusal(
         one,
         other,
         [
@@ -121,10 +118,7 @@ def timing_difference(timing: TimingResult, control: TimingResult | None, remedy
     if control is None:
         return None
     one, other, remedied = f"`{timing.variant}`", "the control", remedy.timings(timing.variant, "control")
-    found = _data(one, other, timing, control, remedied)
-    if found is not None:
-        return found
-    return _refusal(
+    return _data(one, other, timing, control, remedied) or _refusal(
         one,
         other,
         [
@@ -145,10 +139,7 @@ def arms_difference(
     Threads may differ: quality runs share the machine, timing has it to itself.
     """
     one, other, remedied = "the timing", "the quality runs", remedy.runs(variant.variant)
-    found = _data(one, other, timing, variant, remedied)
-    if found is not None:
-        return found
-    return _refusal(
+    return _data(one, other, timing, variant, remedied) or _refusal(
         one,
         other,
         [

@@ -12,7 +12,7 @@ from harness.verdicts.diagnosis_model import ArmProfile, Diagnosis, Gain, Saving
 from harness.verdicts.model import ComparisonVerdict
 from harness.verdicts.profiles import Arm, arm_profile, gain_of, stages_of
 from harness.verdicts.targets import DATA, share
-from harness.verdicts.wording import interval_text, ratio_text, seconds_text
+from harness.verdicts.wording import interval_text, percent, ratio_text, seconds_text
 
 CLOCK_MATTERS = 0.10  # a profile epoch that is off a timed one by more is told, so that nobody reads it as one
 DATA_DOMINATES = 0.5  # of a step: more devices then wait for the data side as well
@@ -141,11 +141,6 @@ def gain_sentences(gain: Gain, comparison: ComparisonVerdict) -> list[str]:
     if gain.wait_s is not None:
         found.append(f"Its sample is the wait for the loader's next batch: {seconds_text(gain.wait_s)} of an epoch.")
     return found
-
-
-def percent(fraction: float) -> str:
-    """A share in whole per cent."""
-    return f"{100.0 * fraction:.0f} %"
 
 
 def _gain(comparison: ComparisonVerdict, timing: TimingResult | None) -> Gain | None:

@@ -41,6 +41,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def percent(fraction: float) -> str:
+    """A share in whole per cent."""
+    return f"{100.0 * fraction:.0f} %"
+
+
 def seconds_text(seconds: float | None) -> str:
     """A duration in the unit a person would say."""
     if seconds is None:
