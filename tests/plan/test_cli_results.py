@@ -23,6 +23,17 @@ PlanOf = Callable[..., Plan]
 TWO = "variants:\n  half: {set: {precision: fp16}}\n  spmm: {set: {aggregation: spmm}}\n"
 
 
+def _with_half(plan: Plan, results: Path, **fields: Any) -> Path:
+    """The spec's folder, with its plan and the quality results of `half`."""
+    write_plan(plan, results)
+    folder = results / plan.spec
+    (folder / "variants").mkdir()
+    half = plan.cells["half"].cell_id
+    result = VariantResult(variant="half", cell_id=half, reference="baseline", threads=1, device="cpu", **fields)
+    (folder / "variants" / "half.json").write_text(result.model_dump_json())
+    return folder
+
+
 def test_only_results_of_the_plans_options_are_read(plan_of: PlanOf, tmp_path: Path) -> None:
     plan = plan_of(TWO)
     baseline = plan.cells["baseline"].cell_id
@@ -44,19 +55,7 @@ def test_the_time_command_times_nothing_that_could_not_train(
     """Neither device nor graph is asked for: there is none here."""
     monkeypatch.setattr("harness.plan.machine.probe", lambda folder: machine)
     plan = plan_of(TWO)
-    write_plan(plan, tmp_path)
-    folder = tmp_path / plan.spec
-    (folder / "variants").mkdir()
-    failed = [SeedRun(seed=0, run_id="a", status="oom", message="no room")]
-    result = VariantResult(
-        variant="half",
-        cell_id=plan.cells["half"].cell_id,
-        reference="baseline",
-        runs=failed,
-        threads=1,
-        device="cpu",
-    )
-    (folder / "variants" / "half.json").write_text(result.model_dump_json())
+    folder = _with_half(plan, tmp_path, runs=[SeedRun(seed=0, run_id="a", status="oom", message="no room")])
     time(folder / "plan" / "half.json", folder / "timing" / "half.json")
     timing = TimingResult.model_validate_json((folder / "timing" / "half.json").read_text())
     assert (timing.status, timing.reason) == ("skipped", "its quality runs failed: oom: no room")
@@ -68,21 +67,9 @@ def test_other_looks_are_shown_and_not_written(
 ) -> None:
     monkeypatch.setattr("harness.plan.machine.probe", lambda folder: machine)
     plan = plan_of(TWO)
-    write_plan(plan, tmp_path)
-    folder = tmp_path / plan.spec
-    (folder / "variants").mkdir()
     seeds = [SeedRun(seed=s, run_id=f"r{s}", status="ok", metric=0.7 + s / 1e4) for s in range(5)]
-    result = VariantResult(
-        variant="half",
-        cell_id=plan.cells["half"].cell_id,
-        reference="baseline",
-        reference_cell_id=plan.cells["baseline"].cell_id,
-        runs=seeds,
-        reference_runs=seeds,
-        threads=1,
-        device="cpu",
-    )
-    (folder / "variants" / "half.json").write_text(result.model_dump_json())
+    baseline = plan.cells["baseline"].cell_id
+    folder = _with_half(plan, tmp_path, reference_cell_id=baseline, runs=seeds, reference_runs=seeds)
     analyze(folder / "plan.json", None, "3,6")
     shown = capsys.readouterr().out
     assert "look 1 of 2 (3 pairs): half" in shown

@@ -6,6 +6,7 @@ import itertools
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -51,14 +52,23 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def directed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """300 nodes; a few are sources of most edges, and others their targets."""
-    folder, rng = tmp_path_factory.mktemp("directed"), np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     source, target = rng.zipf(1.5, 3000) % 300, 299 - rng.zipf(1.5, 3000) % 300
-    x, y = rng.standard_normal((300, 6)).astype(np.float32), np.arange(300) % 3
+    with _prepared(tmp_path_factory.mktemp("directed"), source, target, 300, rng) as graph:
+        yield graph
+
+
+@contextmanager
+def _prepared(
+    folder: Path, source: np.ndarray, target: np.ndarray, nodes: int, rng: np.random.Generator
+) -> Iterator[Path]:
+    """A graph of these edges, with features of noise and three classes, in a cache of its own."""
+    x, y = rng.standard_normal((nodes, 6)).astype(np.float32), np.arange(nodes) % 3
     np.savez(folder / "g.npz", edge_index=np.stack([source, target]), x=x, y=y)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HARNESS_CACHE", str(folder / "cache"))
         split = Split(kind="random", train=0.5, val=0.25)
-        yield prepare(Files(source="files", path="g.npz", split=split), "directed", folder)
+        yield prepare(Files(source="files", path="g.npz", split=split), "g", folder)
 
 
 def _run(
@@ -633,15 +643,11 @@ class _SameNeighbours(samplers.NeighborSampler):
 @pytest.fixture(scope="module")
 def celebrities(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """1,000 nodes that all listen to the same 12, whose ids are the lowest, and to 20 others each."""
-    folder, rng = tmp_path_factory.mktemp("celebrities"), np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     target = np.repeat(np.arange(12, 1000), 32)
     source = np.concatenate([[*range(12), *rng.choice(np.arange(12, 1000), 20, replace=False)] for _ in range(988)])
-    x, y = rng.standard_normal((1000, 6)).astype(np.float32), np.arange(1000) % 3
-    np.savez(folder / "g.npz", edge_index=np.stack([source, target]), x=x, y=y)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
-        split = Split(kind="random", train=0.5, val=0.25)
-        yield prepare(Files(source="files", path="g.npz", split=split), "celebrities", folder)
+    with _prepared(tmp_path_factory.mktemp("celebrities"), source, target, 1000, rng) as graph:
+        yield graph
 
 
 FIFTY_EPOCHS = {"epochs": 50}
