@@ -58,11 +58,12 @@ def train(file: Path, name: str, output: Path) -> None:
 
     folder = file.parent
     confirmation = _confirmation(file)
-    job = confirmation_jobs(confirmation).get(name)
+    jobs = confirmation_jobs(confirmation)
+    job = jobs.get(name)
     reason = _not_trained(confirmation, name)
     stack = None
     if job is not None and not reason and name not in (BASELINE, RECOMMENDED):
-        stack = _stack(folder, confirmation_jobs(confirmation)[RECOMMENDED])
+        stack = _stack(folder, jobs[RECOMMENDED])
         reason = _stack_too_small(stack)
     if job is None or reason:
         _write(output, ConfirmedQuality(name=name, reason=reason))
