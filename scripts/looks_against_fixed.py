@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from tabulate import tabulate
-
 from harness.plan.model import Plan
 from harness.records.files import read_model
 from harness.records.record import Record
 from harness.records.results import SeedRun, VariantResult
+from harness.reports.tables import markdown_table
 from harness.spec.errors import InputError, Problem
 from harness.spec.schema import Gate
 from harness.verdicts.pairs import judge_quality
@@ -157,7 +156,7 @@ def _summary(
                 str(sum(a == "inconclusive" and b in DECIDED for a, b in pairs)),
             ]
         )
-    return tabulate(rows, header, tablefmt="github", disable_numparse=True)
+    return markdown_table(header, rows)
 
 
 def _seconds(spent: float | None, all_seconds: float | None) -> str:
@@ -178,7 +177,7 @@ def _verdicts(
         + [f"{found[name].state} ({found[name].seeds})" for found in replayed.values()]
         for name in names
     ]
-    return tabulate(rows, header, tablefmt="github", disable_numparse=True)
+    return markdown_table(header, rows)
 
 
 def _changes(looks: tuple[int, ...], fixed: Mapping[str, Outcome], found: Mapping[str, Outcome]) -> list[str]:
