@@ -31,7 +31,7 @@ def stack_figures(verdicts: Verdicts) -> list[Figure]:
     )
     absent = [h.adds for h in found.heights if h.speed.ratio is None]
     if absent:
-        caption += f" Not timed: {some(absent)}."
+        caption += f" Without a ratio: {some(absent)}."
     return [Figure("stack", TITLE, caption, _svg(rows, names, WIDE), _svg(rows, names, NARROW))]
 
 

@@ -31,7 +31,7 @@ class Together:
     lines: list[str]
     row: list[list[str]]  # of the verdict table's headings
     parts: list[list[str]]
-    words: list[str]  # of the parts, a sentence each
+    words: list[str]  # of the parts, a sentence each, and of heights without a ratio
     heights: list[list[str]]
 
 
@@ -44,7 +44,10 @@ def together(verdicts: Verdicts) -> Together | None:
         lines=_lines(found),
         row=[] if found.comparison is None else [verdict_cells(found.comparison, verdicts.gate)],
         parts=[_part(p) for p in found.parts],
-        words=[sentence(p.words) for p in found.parts],
+        words=[
+            *(sentence(p.words) for p in found.parts),
+            *(sentence(f"{_floor(i, h)} has no ratio: {h.missing}") for i, h in enumerate(found.heights) if h.missing),
+        ],
         heights=[_height(i, h) for i, h in enumerate(found.heights)],
     )
 
@@ -74,13 +77,14 @@ def _part(part: PartVerdict) -> list[str]:
 
 
 def _height(index: int, height: StackHeight) -> list[str]:
-    name = f"{'baseline ' if index == 0 else ''}+ {height.adds}"
-    if height.missing and height.speed.ratio is None:
-        return [name, f"not timed: {height.missing}", "–", "–", "–"]
     return [
-        name,
+        _floor(index, height),
         ratio_with_interval(height.speed.ratio, height.speed.ci, 1.0, most=2),
         seconds_text(height.speed.variant_epoch_s),
         bytes_text(height.memory.variant_bytes),
         ratio_with_interval(height.memory.ratio, height.memory.ci, 1.0, most=2),
     ]
+
+
+def _floor(index: int, height: StackHeight) -> str:
+    return f"{'baseline ' if index == 0 else ''}+ {height.adds}"

@@ -73,7 +73,12 @@ def analyze(
     comparisons += [_skipped(s) for s in plan.skipped]
     recommended = recommend(comparisons, plan)
     confirmation = confirmation_of(
-        plan, recommended, confirmed, control_timing, lambda c, within, v, t: _compare(c, within, v, t, control)
+        plan,
+        recommended,
+        confirmed,
+        control_timing,
+        control,
+        lambda c, within, v, t: _compare(c, within, v, t, control),
     )
     references = [
         _reference(name, variants, timings)
@@ -119,6 +124,7 @@ def _compare(
     memory = _memory(timing, plan, timings.get(CONTROL), cell.estimate.memory_bytes if cell is not None else None)
     memory = memory.model_copy(update={"warnings": memory_warnings(result, timing)})
     failed_timing, missing_timing = _timing_trouble(timing)
+    unlike = _not_comparable(comparison, plan, result, variants, timing, timings.get(CONTROL))
     reached, reason = verdict(
         Findings(
             goal=comparison.goal,
@@ -130,7 +136,7 @@ def _compare(
             control=control,
             timing_failed=failed_timing,
             timing_missing=missing_timing,
-            not_comparable=_not_comparable(comparison, plan, result, variants, timing, timings.get(CONTROL)),
+            not_comparable=unlike,
             looks=plan.seeds.looks,
         ),
         plan.gate,
@@ -157,6 +163,7 @@ def _compare(
         notes=_notes(comparison, quality, speed, result),
         exploratory=bool(exploring),
         exploratory_reason=exploring,
+        not_comparable=unlike or "",
     )
 
 
@@ -172,15 +179,16 @@ def _not_comparable(
     timing: TimingResult | None,
     control: TimingResult | None,
 ) -> str | None:
-    if result is None:
-        return None
-    remedy = Remedy(plan.spec)
-    cells = (plan.cells.get(comparison.variant), plan.cells.get(comparison.reference))
-    cut = any(cell is not None and uses_metis(cell) for cell in cells)
-    found = quality_difference(result, variants.get(comparison.reference), remedy, cut)
-    if found is None and timing is not None and timing.status == "ok":
-        found = arms_difference(timing, result, remedy, cut) or timing_difference(timing, control, remedy)
-        found = found or disk_reads_difference(timing, remedy)
+    remedy, timed = Remedy(plan.spec), timing is not None and timing.status == "ok"
+    found = None
+    if result is not None:
+        cells = (plan.cells.get(comparison.variant), plan.cells.get(comparison.reference))
+        cut = any(cell is not None and uses_metis(cell) for cell in cells)
+        found = quality_difference(result, variants.get(comparison.reference), remedy, cut)
+        if found is None and timing is not None and timed:
+            found = arms_difference(timing, result, remedy, cut)
+    if found is None and timing is not None and timed:
+        found = timing_difference(timing, control, remedy) or disk_reads_difference(timing, remedy)
     return found
 
 

@@ -6,17 +6,19 @@ intervals without a gate, each by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from harness.plan.confirmation import RECOMMENDED, Part
 from harness.plan.confirmed import Confirmed
 from harness.plan.model import CONTROL, Comparison, Plan
 from harness.records.results import TimingResult, VariantResult
+from harness.verdicts.disturbed import disturbed
 from harness.verdicts.means import interval_of, mean_of
 from harness.verdicts.model import (
     ComparisonVerdict,
     Confirmation,
+    Control,
     GainState,
     MemoryUse,
     PartVerdict,
@@ -26,8 +28,9 @@ from harness.verdicts.model import (
 )
 from harness.verdicts.non_inferiority import paired_differences
 from harness.verdicts.recommend import Recommendation
+from harness.verdicts.rule import gain_objections
 from harness.verdicts.speed import Speedup, judge_control, speedup
-from harness.verdicts.wording import METRICS, interval_pp, interval_text, ratio_text, signed
+from harness.verdicts.wording import METRICS, interval_pp, interval_text, plural, ratio_text, signed
 
 NOT_RUN = "not confirmed yet: accepted alone does not mean accepted together, and they have not been run as one"
 PART_LEVEL = 0.95  # of the interval of a part's accuracy
@@ -51,6 +54,7 @@ def confirmation_of(
     recommended: Recommendation,
     confirmed: Confirmed | None,
     control: TimingResult | None,
+    noise: Control,
     compare: Compare,
 ) -> Confirmation | None:
     """What came of a confirmation; None where the spec does not ask for one.
@@ -60,6 +64,7 @@ def confirmation_of(
         recommended: of the grid's verdicts as they are now; a confirmation of another one counts as not run.
         confirmed: the confirmation's results.
         control: timing of the baseline against itself, which says how small a gain the machine can show.
+        noise: what it says.
         compare: judges one comparison.
     """
     if plan.confirm == "none":
@@ -87,7 +92,7 @@ def confirmation_of(
             "note": _note(stack),
             "seeds": [run.seed for run in confirmed.variants[RECOMMENDED].runs],
             "comparison": stack,
-            "parts": [_part(p, confirmed, judged, frozen) for p in parts if p.without],
+            "parts": [_part(p, confirmed, judged, frozen, noise) for p in parts if p.without],
             "heights": [_height(p, confirmed, judged, frozen) for p in parts],
         }
     )
@@ -117,7 +122,9 @@ def _speed(measured: Speed, timing: TimingResult | None, plan: Plan) -> Speed:
     interval = None if timing is None else described(timing.log_ratios, plan)
     if interval is None:
         return measured.model_copy(update={"ratio": None, "ci": None, "level": None, "state": "unknown"})
-    return measured.model_copy(update={**_shown(interval), "blocks": interval.n // 2})
+    assert timing is not None  # an interval is of its ratios
+    blocks = interval.n // 2
+    return measured.model_copy(update={**_shown(interval), "blocks": blocks, **disturbed(timing.blocks[:blocks])})
 
 
 def _memory(measured: MemoryUse, timing: TimingResult | None, plan: Plan) -> MemoryUse:
@@ -141,34 +148,54 @@ def _height(part: Part, confirmed: Confirmed, judged: Mapping[str, ComparisonVer
     found, timing = judged.get(part.height), confirmed.timings.get(part.height)
     if found is None:
         skipped = next((s.reason for s in confirmed.confirmation.skipped if s.variant == part.height), "not planned")
-        missing = Speed(state="unknown"), MemoryUse(state="unknown")
-        return StackHeight(adds=part.variant, speed=missing[0], memory=missing[1], missing=skipped)
+        return _no_height(part, skipped)
+    useless = _useless(found, timing)
+    if useless:
+        return _no_height(part, useless)
     if part.height == RECOMMENDED:
         speed, memory = found.speed, found.memory
     else:
         speed, memory = _speed(found.speed, timing, plan), _memory(found.memory, timing, plan)
-    return StackHeight(adds=part.variant, speed=speed, memory=memory, missing=_untimed(speed, timing))
+    missing = "" if speed.ratio is not None else "too few timing blocks for the first look"
+    return StackHeight(adds=part.variant, speed=speed, memory=memory, missing=missing)
 
 
-def _untimed(speed: Speed, timing: TimingResult | None) -> str:
-    if speed.ratio is not None:
-        return ""
-    return "there is no timing" if timing is None else timing.reason or "too few timing blocks for the first look"
+def _no_height(part: Part, why: str) -> StackHeight:
+    return StackHeight(adds=part.variant, speed=Speed(state="unknown"), memory=MemoryUse(state="unknown"), missing=why)
 
 
-def _part(part: Part, confirmed: Confirmed, judged: Mapping[str, ComparisonVerdict], plan: Plan) -> PartVerdict:
+def _useless(found: ComparisonVerdict, timing: TimingResult | None) -> str:
+    """Why a timing says nothing at all; empty where it says something."""
+    if timing is None:
+        return "there is no timing"
+    if timing.status != "ok":
+        return timing.reason or f"timing ended as {timing.status}"
+    return found.not_comparable
+
+
+def _part(
+    part: Part, confirmed: Confirmed, judged: Mapping[str, ComparisonVerdict], plan: Plan, noise: Control
+) -> PartVerdict:
     found, timing = judged.get(part.without), confirmed.timings.get(part.without)
     quality = confirmed.variants.get(part.without)
     if found is None:
         why = next((s.reason for s in confirmed.confirmation.skipped if s.variant == part.without), "not planned")
         return _unknown(part, f"cannot be left out: {why}")
-    speed, memory = _speed(found.speed, timing, plan), _memory(found.memory, timing, plan)
-    differences = [] if quality is None else _differences(quality)
+    useless = _useless(found, timing)
+    speed, memory = (
+        (Speed(state="unknown"), MemoryUse(state="unknown"))
+        if useless
+        else (_speed(found.speed, timing, plan), _memory(found.memory, timing, plan))
+    )
+    differences = [] if quality is None or found.not_comparable else _differences(quality)
     delta, interval = t_interval(differences)
-    state, words = _place(part, speed, memory, _untimed(speed, timing))
+    state, words = _place(part, speed, memory, useless, gain_objections(part.goal, speed, memory, noise))
     accuracy = confirmed.reasons.get(part.without, "")
     if delta is not None and interval is not None:
         accuracy = f"{METRICS[plan.gate.metric]} without it {signed(delta)} pp {interval_pp(*interval)}"
+    failed = sum(run.arm == "variant" and run.purpose == "quality" for run in found.failed)
+    if failed and quality is not None:
+        accuracy += f"{'; ' if accuracy else ''}it failed on {failed} of {plural(len(quality.runs), 'seed')} without it"
     return PartVerdict(
         variant=part.variant,
         goal=part.goal,
@@ -194,11 +221,17 @@ def _unknown(part: Part, words: str) -> PartVerdict:
     )
 
 
-def _place(part: Part, speed: Speed, memory: MemoryUse, untimed: str) -> tuple[Place, str]:
-    """Whether the stack is worse without a part, by the part's goal."""
+def _place(part: Part, speed: Speed, memory: MemoryUse, useless: str, objections: Sequence[str]) -> tuple[Place, str]:
+    """Whether the stack is worse without a part, by the part's goal; what noise may explain shows nothing.
+
+    Args:
+        useless: why the timing says nothing at all, if so.
+        objections: why its ratio is not to be believed.
+    """
     measured = memory if part.goal == "memory" else speed
     if measured.ratio is None or measured.ci is None:
-        return "unknown", f"what leaving out {part.variant} does is not known: {untimed or 'no peak was recorded'}"
+        short = "no peak was recorded" if part.goal == "memory" else "too few timing blocks for the first look"
+        return "unknown", f"what leaving out {part.variant} does is not known: {useless or short}"
     lower, upper = measured.ci
     worse, better = ("larger", "smaller") if part.goal == "memory" else ("slower", "faster")
     what = "its peak memory" if part.goal == "memory" else "it"
@@ -207,11 +240,14 @@ def _place(part: Part, speed: Speed, memory: MemoryUse, untimed: str) -> tuple[P
     else:
         shown = f"{ratio_text(1.0 / measured.ratio)} times {worse} {interval_text(1.0 / upper, 1.0 / lower)}"
     text = f"leaving out {part.variant} makes {what} {shown}"
+    if lower <= 1.0 <= upper:
+        return "not shown", f"{text}: not shown to earn its place"
+    if objections:
+        what = "earn its place" if upper < 1.0 else "cost anything"
+        return "not shown", f"{text}: not shown to {what}; {'; '.join(objections)}"
     if upper < 1.0:
         return "earns its place", f"{text}: earns its place"
-    if lower > 1.0:
-        return "drop", f"{text}: drop it"
-    return "not shown", f"{text}: not shown to earn its place"
+    return "drop", f"{text}: drop it"
 
 
 def _differences(quality: VariantResult) -> list[float]:

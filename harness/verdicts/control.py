@@ -12,9 +12,15 @@ from harness.verdicts.wording import interval_text, plural
 
 
 def summarise_control(timing: TimingResult | None, gate: Gate, design: Timing) -> Control:
-    """The control as reports show it."""
+    """The control as reports show it.
+
+    One that broke off is missing: its job would have gone on to another look, so that what it has says too little.
+    """
     if timing is None:
         return Control(state="missing", reason="the control was not timed, so no gain can be told from noise")
+    if timing.status != "ok":
+        why = f": {timing.reason}" if timing.reason else ""
+        return Control(state="missing", reason=f"the control was not timed to its end{why}; no gain is accepted")
     judged = judge_control(timing.log_ratios, design.looks, gate.min_speedup)
     memory = control_memory(timing, gate, design).interval
     blocks = (judged.interval.n if judged.interval else len(timing.log_ratios)) // 2
@@ -36,7 +42,7 @@ def summarise_control(timing: TimingResult | None, gate: Gate, design: Timing) -
 
 def control_memory(timing: TimingResult | None, gate: Gate, design: Timing) -> ControlJudgement:
     """The baseline's peak memory against itself."""
-    if timing is None or not timing.memory_log_ratios:
+    if timing is None or timing.status != "ok" or not timing.memory_log_ratios:
         return ControlJudgement("missing", None, decided=False)
     if timing.memory_exact:
         ratio = speedup(timing.memory_log_ratios[:1]).ratio

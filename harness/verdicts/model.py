@@ -164,6 +164,7 @@ class ComparisonVerdict(Frozen):
     notes: list[str] = Field([], description="Shorter remarks that change no verdict.")
     exploratory: bool = Field(False, description="Not by the looks and the gate that were declared beforehand.")
     exploratory_reason: str = Field("", description="Why, in words; empty where it is not exploratory.")
+    not_comparable: str = Field("", description="Why its results, or its timing and the control, are unlike.")
 
 
 class Control(Frozen):
@@ -225,7 +226,7 @@ class StackHeight(Frozen):
     adds: str = Field(description="The part that completes this height.")
     speed: Speed
     memory: MemoryUse
-    missing: str = Field("", description="Why it was not timed.")
+    missing: str = Field("", description="Why it has no ratio.")
 
 
 class Confirmation(Frozen):

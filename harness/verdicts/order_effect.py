@@ -78,6 +78,7 @@ def order_warnings(
         if effect is not None and effect.matters
     ]
     together = order_of(block for timing in timings for block in timing.blocks)
-    if together is not None and together.matters and together.blocks > max(e.blocks for _, e in tested if e):
+    most = max((effect.blocks for _, effect in tested if effect is not None), default=0)
+    if together is not None and together.matters and together.blocks > most:
         found.append(f"over all timings the order of a block's processes matters: {order_words(together)}")
     return found

@@ -35,15 +35,14 @@ class _Pair:
 
     @property
     def undefined(self) -> bool:
-        """Both runs ended well, but the metric does not exist on this test set."""
-        runs = (self.reference, self.variant)
-        return all(run.status == "ok" for run in runs) and any(run.metric is None for run in runs)
+        """Both runs ended well, but the metric does not exist on this test set, whatever the variant says."""
+        return self.reference.status == self.variant.status == "ok" and self.reference.metric is None
 
     @property
     def dnf(self) -> bool:
         """The variant failed though the reference ran, or diverged, whatever the reference did."""
         if self.variant.status == "ok":
-            return False
+            return self.variant.metric is None and self.reference.metric is not None
         return self.reference.status == "ok" or self.variant.status == "diverged"
 
 
@@ -106,6 +105,8 @@ def same_predictions(reference: SeedRun, variant: SeedRun) -> bool:
 def ending(run: SeedRun) -> str:
     """How a run ended, and what it said, in one line."""
     message = one_line(run.message)
+    if run.status == "ok":
+        return "ok, but without the metric"
     return f"{run.status}: {message}" if message else run.status
 
 

@@ -109,12 +109,20 @@ def _open_questions(f: Findings, gate: Gate) -> list[str]:
         found.append(_unknown_gain(f, gate))
     elif f.timing_missing is not None:  # decided by the blocks before, which other looks would not have ended at
         found.append(f"timing is not complete: {f.timing_missing}")
-    if state == "gain" and f.goal == "speed" and f.speed.disturbed_blocks:
-        of = f"{f.speed.disturbed_blocks} of {plural(f.speed.blocks, 'block')}"
-        found.append(f"disturbed while timed in {of} ({causes(f.speed.disturbed_by)})")
-    measured = f.memory if f.goal == "memory" else f.speed
-    if state == "gain" and measured.ratio is not None:
-        objection = _noise(f, measured.ratio)
+    if state == "gain":
+        found += gain_objections(f.goal, f.speed, f.memory, f.control)
+    return found
+
+
+def gain_objections(goal: Literal["speed", "memory"], speed: Speed, memory: MemoryUse, control: Control) -> list[str]:
+    """Why a ratio is not to be believed, whichever way it points: other load, or no room beside the control."""
+    found = []
+    if goal == "speed" and speed.disturbed_blocks:
+        of = f"{speed.disturbed_blocks} of {plural(speed.blocks, 'block')}"
+        found.append(f"disturbed while timed in {of} ({causes(speed.disturbed_by)})")
+    ratio = memory.ratio if goal == "memory" else speed.ratio
+    if ratio is not None:
+        objection = _noise(goal, control, max(ratio, 1.0 / ratio))
         found += [objection] if objection else []
     return found
 
@@ -133,8 +141,8 @@ def _unknown_gain(f: Findings, gate: Gate) -> str:
     return f"{phrase} is undecided: the interval straddles {smallest:.2f}"
 
 
-def _noise(f: Findings, gain: float) -> str | None:
-    interval, what = (f.control.memory_ci, "peak memory") if f.goal == "memory" else (f.control.ci, "time")
+def _noise(goal: Literal["speed", "memory"], control: Control, gain: float) -> str | None:
+    interval, what = (control.memory_ci, "peak memory") if goal == "memory" else (control.ci, "time")
     lower, upper = interval if interval is not None else (None, None)
     return noise_objection(what, gain, lower, upper)
 

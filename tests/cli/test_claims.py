@@ -14,7 +14,7 @@ from harness.plan.files import write_plan
 from harness.plan.model import Comparison
 from harness.spec.errors import InputError
 from harness.spec.schema import Seeds
-from tests.verdicts.results import baseline_of, plan_of, quality_of, timing_of
+from tests.verdicts.results import SAME, baseline_of, plan_of, quality_of, timing_of
 
 ENTRY = """\
 id: A4
@@ -52,6 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "variants/baseline": baseline_of(),
         "variants/fanout": quality_of("fanout", [-4.0, -4.2, -3.9, -4.1, -4.0]),
         "timing/fanout": timing_of("fanout", cell_id="cell-fanout", reference_cell_id="cell-baseline"),
+        "timing/control": timing_of("control", SAME, cell_id="cell-baseline", reference_cell_id="cell-baseline"),
     }
     for name, content in results.items():
         path = tmp_path / "results" / "small" / f"{name}.json"

@@ -17,6 +17,7 @@ from harness.plan.expand import make_plan
 from harness.plan.files import variant_plans, write_plan
 from harness.plan.machine import probe
 from harness.plan.model import Plan, VariantPlan
+from harness.plan.version import TIMING_VERSION
 from harness.records.confirmed import ConfirmedQuality, ConfirmedTiming
 from harness.records.results import Block, Parity, SeedRun, TimedProcess, TimingResult, VariantResult
 from harness.spec.load import load_spec
@@ -85,7 +86,14 @@ def timing_result(whose, ratio: float) -> TimingResult:
     blocks = [Block(index=i, processes=processes, other_load=0.0) for i in range(2)]
     memory = [0.0] * 4
     return TimingResult(
-        **whose, status="ok", blocks=blocks, log_ratios=ratios, memory_log_ratios=memory, threads=1, device="cpu"
+        **whose,
+        status="ok",
+        blocks=blocks,
+        log_ratios=ratios,
+        memory_log_ratios=memory,
+        threads=1,
+        device="cpu",
+        timing_version=TIMING_VERSION,
     )
 
 

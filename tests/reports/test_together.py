@@ -65,8 +65,9 @@ def test_a_height_that_was_not_timed_is_told_and_not_drawn() -> None:
     verdicts = verdicts_of(result)
     section = together(verdicts)
     assert section is not None
-    assert section.heights[0][:2] == ["baseline + a", "not timed: there is no timing"]
-    assert "Not timed: a." in stack_figures(verdicts)[0].caption
+    assert section.heights[0] == ["baseline + a", "–", "–", "–", "–"]
+    assert "Baseline + a has no ratio: there is no timing." in section.words
+    assert "Without a ratio: a." in stack_figures(verdicts)[0].caption
 
 
 def test_nothing_to_confirm_draws_nothing() -> None:

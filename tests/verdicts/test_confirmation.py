@@ -9,13 +9,17 @@ import numpy as np
 import pytest
 from scipy import special
 
+from harness.records.results import TimingResult
 from harness.reports.answer import answer
+from harness.spec.schema import Gate, Timing
 from harness.verdicts import judge
 from harness.verdicts.analyze import analyze
-from harness.verdicts.confirmation import t_interval
+from harness.verdicts.confirmation import confirmation_of, t_interval
+from harness.verdicts.control import summarise_control
+from harness.verdicts.recommend import Recommendation
 from harness.verdicts.sequential import alpha_per_look
-from tests.verdicts.confirmed_results import confirmed, grid, verdicts_of
-from tests.verdicts.results import FAILING, PASSING, SAME, baseline_of, quality_of, runs_of, timing_of
+from tests.verdicts.confirmed_results import SLOWER_WITHOUT, against_stack, confirmed, grid, verdicts_of
+from tests.verdicts.results import FAILING, FAST, PASSING, SAME, baseline_of, quality_of, runs_of, timing_of
 
 SEEDS = range(20, 25)
 
@@ -99,6 +103,67 @@ def test_what_was_not_timed_is_unknown() -> None:
     assert found.parts[0].state == "unknown"
     assert "there is no timing; the stack itself has not been trained" in found.parts[0].words
     assert [h.missing for h in found.heights] == ["there is no timing", ""]
+
+
+WITHOUT_A = timing_of("without-a", SLOWER_WITHOUT, reference="recommended")
+ELSEWHERE = {"torch": "2.13.0", "cpu": "another"}
+
+
+@pytest.mark.parametrize(
+    ("timing", "state", "words"),
+    [
+        (WITHOUT_A.model_copy(update={"environment": ELSEWHERE}), "unknown", "processor of `without-a` is another"),
+        (WITHOUT_A.model_copy(update={"fingerprint": "other"}), "unknown", "are of different data"),
+        (WITHOUT_A.model_copy(update={"status": "skipped", "reason": "out of memory"}), "unknown", "out of memory"),
+        (
+            WITHOUT_A.model_copy(
+                update={"blocks": [b.model_copy(update={"disturbed": True}) for b in WITHOUT_A.blocks]}
+            ),
+            "not shown",
+            "not shown to earn its place; disturbed while timed in 2 of 2 blocks",
+        ),
+    ],
+    ids=["another processor", "other data", "broken off", "beside other load"],
+)
+def test_a_part_does_not_earn_its_place_by_what_a_verdict_would_not_rest_on(
+    timing: TimingResult, state: str, words: str
+) -> None:
+    found = verdicts_of(confirmed(timings={"without-a": timing})).confirmation
+    assert found is not None
+    assert found.parts[0].state == state
+    assert words in found.parts[0].words
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.12 * 1.12], ids=["earn its place", "cost anything"])
+def test_a_control_off_1_shows_neither_that_a_part_earns_nor_that_it_costs(factor: float) -> None:
+    timings = {"without-a": timing_of("without-a", [r * factor for r in SLOWER_WITHOUT], reference="recommended")}
+    variants = {"baseline": baseline_of(), "a": quality_of("a"), "b": quality_of("b")}
+    control = summarise_control(timing_of("control", [1.10, 1.11, 1.10, 1.11]), Gate(), Timing())
+    result = confirmed(timings=timings)
+    recommended = Recommendation(("a", "b"), result.confirmation.patch, "")
+    judged = {
+        c.variant: c for c in analyze(result.confirmation.plan, variants | result.variants, result.timings).comparisons
+    }
+    found = confirmation_of(grid(), recommended, result, None, control, lambda c, *_: judged[c.variant])
+    assert found is not None
+    assert found.parts[0].state == "not shown"
+    assert "the machine is too noisy: the baseline's time against itself is off 1.00" in found.parts[0].words
+
+
+def test_seeds_that_fail_without_a_part_are_told() -> None:
+    failing = against_stack("without-a", [0.1] * 5)
+    runs = runs_of([0.70, "oom", "oom", 0.71, 0.70], "without-a")
+    found = verdicts_of(confirmed(variants={"without-a": failing.model_copy(update={"runs": runs})})).confirmation
+    assert found is not None
+    assert "it failed on 2 of 5 seeds without it" in found.parts[0].words
+
+
+def test_a_height_of_another_machine_is_not_shown() -> None:
+    elsewhere = timing_of("up-to-a", FAST, environment=ELSEWHERE)
+    found = verdicts_of(confirmed(timings={"up-to-a": elsewhere})).confirmation
+    assert found is not None
+    assert found.heights[0].speed.ratio is None
+    assert found.heights[0].missing.startswith("not comparable: processor of `up-to-a` is another")
 
 
 def test_heights_follow_the_spec_and_end_at_the_stack() -> None:

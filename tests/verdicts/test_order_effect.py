@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.verdicts.order_effect import judge_order, order_of
+from harness.verdicts.model import Control
+from harness.verdicts.order_effect import judge_order, order_of, order_warnings
 from tests.verdicts.results import timing_of
 
 
@@ -74,3 +75,13 @@ def test_a_block_that_was_not_finished_does_not_count_and_one_is_not_enough() ->
     assert order_of([]) is None
     with pytest.raises(ValueError, match="two blocks or more; got 1 and 1"):
         judge_order([(0.0, 0.0)], [(1.0, 1.0)])
+
+
+def test_two_timings_that_broke_off_after_a_block_are_looked_at_together() -> None:
+    """Neither has an effect of its own; over both, the last reference is always slower by the same."""
+    (block,) = timing_of("v", [1.0, 1.0]).blocks
+    processes = [p.model_copy(update={"epoch_s": [1.0 + i]}) for i, p in enumerate(block.processes)]
+    drifting = block.model_copy(update={"processes": processes})
+    timings = [timing_of(name, [1.0, 1.0]).model_copy(update={"blocks": [drifting]}) for name in ("v", "w")]
+    (found,) = order_warnings([], Control(state="missing", reason=""), timings)
+    assert found.startswith("over all timings the order of a block's processes matters")

@@ -197,6 +197,10 @@ SPOILS: dict[str, Callable[[Case], Case]] = {
     "failed while timed": _timing(status="dnf", reason="oom"),
     "the reference failed while timed": _timing(status="skipped", reason="the reference failed: oom"),
     "beside other load": _disturbed,
+    "the control broke off": _control(status="skipped", reason="the reference failed: oom"),
+    "a seed without the metric": lambda c: _quality(
+        runs=[c.quality.runs[0].model_copy(update={"metric": None}), *c.quality.runs[1:]]
+    )(c),
     "no control": _control(log_ratios=[], memory_log_ratios=[]),
     "a noisy control": _control(log_ratios=NOISE, memory_log_ratios=NOISE),
     "a control off 1": _control(log_ratios=OFF, memory_log_ratios=OFF),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from typing import Any
 
 from harness.plan.model import BASELINE
 from harness.records.results import SeedRun, TimingResult
 from harness.spec.claims import Measure
+from harness.verdicts.claims.conditions import refuse_disturbed, refuse_unsteady_peaks
 from harness.verdicts.claims.intervals import (
     Interval,
     exact,
@@ -17,10 +19,9 @@ from harness.verdicts.claims.intervals import (
     sd_ratio,
     welch_ratio,
 )
-from harness.verdicts.claims.results import NotMeasured, SpecResults, ended_well
-from harness.verdicts.comparable import Remedy, quality_difference
+from harness.verdicts.claims.results import NotMeasured, SpecResults, ended_well, refuse_unlike
 from harness.verdicts.memory import judge_memory
-from harness.verdicts.non_inferiority import paired_differences
+from harness.verdicts.non_inferiority import identical_is_evidence, paired_differences
 from harness.verdicts.sequential import alpha_per_look
 from harness.verdicts.speed import judge_ratios, ratio_confidence
 from harness.verdicts.time_to_reference import Curve
@@ -33,14 +34,18 @@ def accuracy_delta_pp(measure: Measure, results: SpecResults, reference: SpecRes
     """Variant minus reference in percentage points, over the pairs of the last completed look.
 
     The level is that of one look among those declared, so that the interval holds at 95 % whichever look the runs
-    stopped at. The standard deviation is at least half a test node, unless all predictions are equal.
+    stopped at. The standard deviation is at least half a test node, unless all predictions are equal and
+    that is evidence, as for a verdict: the parity check found it too, or they are many.
     """
-    pairs = _counted(_pairs(measure, results, reference), results)
+    pairs, level = _counted(_pairs(measure, results, reference), results), _pair_level(results, reference)
     d = paired_differences([_metric(r) for r, _ in pairs], [_metric(v) for _, v in pairs])
     identical = all(r.predictions_sha256 is not None and r.predictions_sha256 == v.predictions_sha256 for r, v in pairs)
-    nodes = results.arm(measure.variant).test_nodes
-    least = 0.0 if identical or not nodes else 50.0 / nodes
-    return mean_interval(d, _pair_level(results, reference), least)
+    arm = results.arm(measure.variant)
+    known = arm.reference == measure.reference_name and arm.parity is not None and arm.parity.ok
+    alpha = (1.0 - level) / 2.0
+    evident = known or identical_is_evidence(len(d), arm.test_nodes, alpha, results.plan.gate.max_drop_pp)
+    least = 50.0 / arm.test_nodes if arm.test_nodes and not (identical and evident and not any(d)) else 0.0
+    return mean_interval(d, level, least)
 
 
 def sd_ratio_of_pairs(measure: Measure, results: SpecResults, reference: SpecResults) -> Interval:
@@ -50,10 +55,13 @@ def sd_ratio_of_pairs(measure: Measure, results: SpecResults, reference: SpecRes
 
 
 def epochs_to_reference_ratio(measure: Measure, results: SpecResults, reference: SpecResults) -> Interval:
-    """Epochs until the reference's validation accuracy at its chosen epoch, reference over variant."""
-    trainings = [r.plan.cells[name].training for r, name in _arms(measure, results, reference)]
+    """Epochs until the reference's validation accuracy at its chosen epoch, reference over variant.
+
+    Pairs count as scattered by at least half an evaluation's step, which is as well as an epoch is known.
+    """
     pairs = _counted(_pairs(measure, results, reference), results)
-    ratios = []
+    trainings = [r.plan.cells[name].training for r, name in _arms(measure, results, reference)]
+    ratios, epochs = [], []
     for theirs, ours in pairs:
         curves = Curve(theirs.val_accuracy, trainings[0]), Curve(ours.val_accuracy, trainings[1])
         target = curves[0].at(theirs.best_epoch) if theirs.best_epoch is not None else None
@@ -65,7 +73,9 @@ def epochs_to_reference_ratio(measure: Measure, results: SpecResults, reference:
                 "failed", f"seed {ours.seed} of `{measure.variant}` never reached its reference's accuracy"
             )
         ratios.append(math.log(first / reached))
-    return ratio_interval(ratios, _pair_level(results, reference))
+        epochs.append(reached)
+    least = 0.5 * trainings[1].eval_every / statistics.fmean(epochs)
+    return ratio_interval(ratios, _pair_level(results, reference), least)
 
 
 def speed_ratio(measure: Measure, results: SpecResults, reference: SpecResults) -> Interval:
@@ -88,12 +98,7 @@ def _pairs(measure: Measure, results: SpecResults, reference: SpecResults) -> li
     Raises:
         NotMeasured: an arm is missing, a run did not end well, or the arms must not be compared.
     """
-    variant_arm, reference_arm = results.arm(measure.variant), reference.variants.get(measure.reference_name)
-    if reference is not results:  # what differs between the specs is their data
-        variant_arm = variant_arm.model_copy(update={"fingerprint": ""})
-    difference = quality_difference(variant_arm, reference_arm, Remedy(results.plan.spec))
-    if difference is not None:
-        raise NotMeasured("failed", difference)
+    refuse_unlike(measure, results, reference)
     ours, theirs = results.runs(measure.variant), reference.runs(measure.reference_name)
     seeds = sorted(ours.keys() & theirs.keys())
     variant = ended_well(measure.variant, (ours[seed] for seed in seeds))
@@ -151,6 +156,10 @@ def _judged(timing: TimingResult, results: SpecResults, memory: bool) -> Interva
         have = len(timing.memory_log_ratios if memory else timing.log_ratios)
         raise NotMeasured("missing", f"{have} of the first look's {looks[0]} ratios of `{timing.variant}` are there")
     counted = found.interval
+    if memory:
+        refuse_unsteady_peaks(timing, results)
+    else:
+        refuse_disturbed(timing, results, timing.blocks[: counted.n // 2])
     return Interval(counted.ratio, counted.lower, counted.upper, counted.confidence, counted.n)
 
 

@@ -46,9 +46,9 @@ def mean_interval(values: Sequence[float], level: float = 0.95, least_sd: float 
     return _sum([mean_of(values, least_sd)], level)
 
 
-def ratio_interval(log_ratios: Sequence[float], level: float = 0.95) -> Interval:
+def ratio_interval(log_ratios: Sequence[float], level: float = 0.95, least_sd: float = 0.0) -> Interval:
     """exp of the mean of log ratios, with its t interval. Arguments as in `mean_interval`."""
-    return _exp(mean_interval(log_ratios, level))
+    return _exp(mean_interval(log_ratios, level, least_sd))
 
 
 def welch_ratio(log_variant: Sequence[float], log_reference: Sequence[float], level: float = 0.95) -> Interval:

@@ -79,9 +79,9 @@ def _outcome(claim: Claim, lookup: Lookup) -> ClaimOutcome:
 
 
 def _on_graph(claim: Claim, test: ClaimTest, sources: Sequence[tuple[str, ClaimResults]]) -> GraphOutcome:
-    conditions = [_finding(expected, test, sources) for expected in claim.where]
-    findings = [_finding(expected, test, sources) for expected in claim.expects]
-    used = next((held for e in (*claim.where, *claim.expects) if (held := _find(e, test, sources))), None)
+    used = _source((*claim.where, *claim.expects), test, sources)
+    conditions = [_finding(expected, test, used) for expected in claim.where]
+    findings = [_finding(expected, test, used) for expected in claim.expects]
     return GraphOutcome(
         test=test,
         conditions=conditions,
@@ -98,18 +98,26 @@ def _command(test: ClaimTest) -> str:
     return f"snakemake --cores 2 {' '.join(f'results/{spec}/report.html' for spec in specs)}"
 
 
-def _finding(expected: Expectation, test: ClaimTest, sources: Sequence[tuple[str, ClaimResults]]) -> Finding:
-    found = _find(expected, test, sources)
-    measured = found[2] if found is not None else None
+def _finding(expected: Expectation, test: ClaimTest, used: tuple[str, ClaimResults] | None) -> Finding:
+    measured = None if used is None else used[1].find(expected.measure, test.against)
     return Finding(expected=expected, measured=measured, state=_state(expected, measured))
 
 
-def _find(
-    expected: Expectation, test: ClaimTest, sources: Sequence[tuple[str, ClaimResults]]
-) -> tuple[str, ClaimResults, Measured] | None:
-    """In the first source that has it; one that says it is missing gives way to one that measured it."""
-    found = [(source, held, m) for source, held in sources if (m := held.find(expected.measure, test.against))]
-    return next((f for f in found if f[2].state != "missing"), found[0] if found else None)
+def _source(
+    wanted: Sequence[Expectation], test: ClaimTest, sources: Sequence[tuple[str, ClaimResults]]
+) -> tuple[str, ClaimResults] | None:
+    """The one that all of a claim on a graph is read from, so that machines are not mixed.
+
+    The one in which least is missing, of equals the first.
+    """
+    best: tuple[str, ClaimResults] | None = None
+    most = -1
+    for source in sources:
+        found = [m for e in wanted if (m := source[1].find(e.measure, test.against)) is not None]
+        there = sum(m.state != "missing" for m in found)
+        if found and there > most:
+            best, most = source, there
+    return best
 
 
 def _state(expected: Expectation, measured: Measured | None) -> TestState:

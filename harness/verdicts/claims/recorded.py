@@ -9,8 +9,9 @@ from typing import Any
 from harness.records.record import Record, Stages
 from harness.spec.claims import Measure
 from harness.spec.stages import STAGES
+from harness.verdicts.claims.conditions import refuse_disturbed
 from harness.verdicts.claims.intervals import Interval, exact, mean_interval, ratio_interval
-from harness.verdicts.claims.results import NotMeasured, SpecResults
+from harness.verdicts.claims.results import NotMeasured, SpecResults, refuse_unlike
 from harness.verdicts.speed import ratio_confidence
 
 _FEWEST_EPOCHS = 4  # in the half of a loss curve that is looked at
@@ -61,6 +62,7 @@ def stage_ratio(measure: Measure, results: SpecResults, _: SpecResults) -> Inter
     timing = results.timing(measure.variant)
     if timing.reference != measure.reference_name:
         raise NotMeasured("failed", f"`{measure.variant}` was timed against `{timing.reference}`")
+    refuse_disturbed(timing, results, timing.blocks)
     seconds = [
         (_seconds(_stages(reference), measure.stages), _seconds(_stages(variant), measure.stages))
         for reference, variant in results.block_pairs(measure.variant)
@@ -86,6 +88,7 @@ def _over_formula(record: Record) -> float:
 
 
 def _pairs(measure: Measure, results: SpecResults, reference: SpecResults) -> list[tuple[Record, Record]]:
+    refuse_unlike(measure, results, reference)
     theirs, ours = reference.quality_records(measure.reference_name), results.quality_records(measure.variant)
     return [(theirs[seed], ours[seed]) for seed in sorted(theirs.keys() & ours.keys())]
 

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harness.plan.model import BASELINE, CONTROL, Plan
+from harness.plan.version import uses_metis
 from harness.records.one_line import one_line
 from harness.records.record import Record
 from harness.records.results import SeedRun, TimingResult, VariantResult
 from harness.records.store import RecordStore
+from harness.spec.claims import Measure
+from harness.verdicts.comparable import Remedy, quality_difference
 
 PAIRS_OF_A_BLOCK = ((0, 1), (3, 2))  # reference and variant of each half
 
@@ -88,17 +91,27 @@ class SpecResults:
     def runs(self, name: str) -> dict[int, SeedRun]:
         """All quality runs of a cell, by seed: its own job's, and those that variants made of it as their reference.
 
+        Runs of other libraries, threads or data than its own, of a job that was made again later, are none of them.
+
         Raises:
             NotMeasured: there is none.
         """
         self._there(name)
-        arms = [result.reference_runs for result in self.variants.values() if result.reference == name]
+        made = [result for result in self.variants.values() if result.reference == name]
+        own = self.variants.get(name, made[0] if made else None)
+        arms = [result.reference_runs for result in made if self.difference(result, own) is None]
         if name in self.variants:
             arms.append(self.variants[name].runs)
         found = {run.seed: run for runs in arms for run in runs}
         if not found:
             raise NotMeasured("missing", f"`{name}` of {self.plan.spec} has not been trained")
         return dict(sorted(found.items()))
+
+    def difference(self, result: VariantResult, other: VariantResult | None) -> str | None:
+        """Why the quality runs of two results must not be compared; None where they may."""
+        cells = [self.plan.cells.get(r.variant) for r in (result, other) if r is not None]
+        cut = any(cell is not None and uses_metis(cell) for cell in cells)
+        return quality_difference(result, other, Remedy(self.plan.spec), cut)
 
     def quality_records(self, name: str) -> dict[int, Record]:
         """Records of a cell's quality runs, by seed.
@@ -156,3 +169,17 @@ def ended_well(name: str, runs: Iterable[SeedRun]) -> list[SeedRun]:
         said = f": {one_line(failed.message)}" if failed.message else ""
         raise NotMeasured("failed", f"seed {failed.seed} of `{name}` ended as {failed.status}{said}")
     return runs
+
+
+def refuse_unlike(measure: Measure, results: SpecResults, reference: SpecResults) -> None:
+    """Hold the arms of a comparison to the same conditions.
+
+    Raises:
+        NotMeasured: the variant has not run, or the arms must not be compared.
+    """
+    variant_arm, reference_arm = results.arm(measure.variant), reference.variants.get(measure.reference_name)
+    if reference is not results:  # what differs between the specs is their data
+        variant_arm = variant_arm.model_copy(update={"fingerprint": ""})
+    difference = results.difference(variant_arm, reference_arm)
+    if difference is not None:
+        raise NotMeasured("failed", difference)

@@ -113,6 +113,19 @@ def test_a_committed_result_stands_in_for_a_missing_one() -> None:
     assert (found.state, found.graphs[0].source) == (HOLDS, "results/reference/wordnet")
 
 
+def test_one_graph_is_read_from_one_file() -> None:
+    """Half of a claim from one machine and half from another would be a result of neither."""
+    missing = measured_of(FASTER.measure, None, state="missing")
+    here = results_of("wordnet", measured_of(SLOWER.measure, -5.0, -4.0), missing)
+    committed = results_of("wordnet", measured_of(SLOWER.measure, -3.0, -2.0), measured_of(FASTER.measure, 1.4, 1.5))
+    (found,) = ledger(
+        [claim_of(SLOWER, FASTER, graphs=("wordnet",))],
+        lambda _: [("results/wordnet", here), ("results/reference/wordnet", committed)],
+    )
+    assert [f.state for f in found.graphs[0].findings] == [REFUTED, HOLDS]
+    assert found.graphs[0].source == "results/reference/wordnet"
+
+
 def test_a_claim_that_is_not_testable_is_counted() -> None:
     left = claim_of(id="A21", not_testable="it needs several workers", expects=(), tests=())
     found = ledger([left, claim_of(id="A5")], lookup_of())

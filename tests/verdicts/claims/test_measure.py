@@ -19,8 +19,9 @@ from harness.spec.schema import Seeds, Timing
 from harness.verdicts.claims.measure import measure_all
 from harness.verdicts.claims.model import Measured
 from harness.verdicts.claims.results import SpecResults
-from tests.verdicts.results import baseline_of, plan_of, quality_of, skipped, timing_of
+from tests.verdicts.results import PARITY, SAME, baseline_of, plan_of, quality_of, skipped, timing_of
 
+CONTROL = timing_of("control", SAME)
 ONE_LOOK = {"seeds": Seeds(looks=(5,)), "timing": Timing(looks=(4,))}
 
 
@@ -121,7 +122,7 @@ def test_two_specs_differ_in_their_data_alone(tmp_path: Path) -> None:
 
 
 def test_speed_and_memory_as_the_verdict_has_them(tmp_path: Path) -> None:
-    timings = {"v": timing_of("v", [1.4, 1.42, 1.41, 1.43], memory=[2.0, 2.02, 1.98, 2.0])}
+    timings = {"v": timing_of("v", [1.4, 1.42, 1.41, 1.43], memory=[2.0, 2.02, 1.98, 2.0]), "control": CONTROL}
     results = spec_of(tmp_path, [baseline_of(), quality_of("v")], timings)
     speed = measured(results, quantity="speed_ratio", variant="v")
     assert speed.value == pytest.approx(1.41496, abs=1e-4)
@@ -135,6 +136,7 @@ def test_two_variants_meet_at_their_baseline(tmp_path: Path) -> None:
     timings = {
         "one": timing_of("one", [3.0, 3.0, 3.0, 3.0]),
         "two": timing_of("two", [1.4, 1.6, 1.5, 1.5]),
+        "control": CONTROL,
     }
     results = spec_of(tmp_path, [baseline_of(), quality_of("one"), quality_of("two")], timings)
     found = measured(results, quantity="speed_ratio", variant="one", reference="two")
@@ -142,6 +144,72 @@ def test_two_variants_meet_at_their_baseline(tmp_path: Path) -> None:
     mean = sum(logs) / 4
     half = 3.18245 * math.sqrt(sum((x - mean) ** 2 for x in logs) / 3 / 4)  # all the error is of one arm: t of 3
     assert found.ci == pytest.approx((3 / math.exp(mean + half), 3 / math.exp(mean - half)), rel=1e-4)
+
+
+OFF = timing_of("control", [1.10, 1.11, 1.10, 1.11], memory=[1.10, 1.11, 1.10, 1.11])
+ELSEWHERE = timing_of("control", SAME, environment={"torch": "2.13.0", "cpu": "another"})
+BESIDE_LOAD = timing_of("v").model_copy(
+    update={"blocks": [b.model_copy(update={"disturbed": b.index == 1}) for b in timing_of("v").blocks]}
+)
+
+
+@pytest.mark.parametrize("quantity", ["speed_ratio", "memory_ratio"])
+@pytest.mark.parametrize(
+    ("control", "why"),
+    [
+        (None, "is missing, so no gain can be told from noise"),
+        (CONTROL.model_copy(update={"status": "skipped", "reason": "oom"}), "is missing"),
+        (OFF, "against itself is off 1.00"),
+        (ELSEWHERE, "not comparable: processor of `v` is a processor, of the control another"),
+    ],
+    ids=["missing", "broken off", "off 1", "another processor"],
+)
+def test_a_control_that_says_nothing_decides_nothing(
+    tmp_path: Path, quantity: str, control: TimingResult | None, why: str
+) -> None:
+    timings = {"v": timing_of("v")} | ({} if control is None else {"control": control})
+    found = measured(spec_of(tmp_path, [baseline_of(), quality_of("v")], timings), quantity=quantity, variant="v")
+    assert (found.state, found.ci) == ("failed", None)
+    assert why in found.reason
+
+
+def test_seconds_beside_other_load_decide_nothing_and_peaks_do(tmp_path: Path) -> None:
+    timings = {"v": BESIDE_LOAD, "control": CONTROL}
+    results = spec_of(tmp_path, [baseline_of(), quality_of("v")], timings)
+    speed = measured(results, quantity="speed_ratio", variant="v")
+    assert (speed.state, speed.reason) == ("failed", "disturbed while timed in 1 of 2 blocks (other load)")
+    assert measured(results, quantity="memory_ratio", variant="v").state == "measured"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "parity", "sd"),
+    [(100, None, 0.5), (100, PARITY, 0.0), (10_000, None, 0.0)],
+    ids=["few nodes", "few nodes, equal by the parity check", "many nodes"],
+)
+def test_equal_predictions_are_exact_only_where_they_are_evidence(
+    tmp_path: Path, nodes: int, parity: Any, sd: float
+) -> None:
+    """As for a verdict: 5 times 100 equal predictions may be chance, with half a node of spread."""
+    v = quality_of("v", [0.0] * 5, test_nodes=nodes, parity=parity)
+    v = v.model_copy(update={"runs": v.reference_runs})
+    results = spec_of(tmp_path, [baseline_of(test_nodes=nodes), v])
+    half = 2.776445 * sd / math.sqrt(5)
+    assert measured(results, quantity="accuracy_delta_pp", variant="v").ci == pytest.approx((-half, half))
+
+
+def test_runs_of_another_torch_are_not_the_references(tmp_path: Path) -> None:
+    """A job that was made again after an upgrade has a baseline of its own, which no other variant is held to."""
+    again = quality_of("again", [0.0] * 5, reference=[0.5] * 5, environment={"torch": "2.14.0", "cpu": "a processor"})
+    base = baseline_of().model_copy(update={"runs": baseline_of().runs[:3]})  # its own job stopped at the first look
+    results = spec_of(tmp_path, [base, quality_of("v"), again])
+    assert measured(results, quantity="accuracy_delta_pp", variant="v").value == pytest.approx(-0.04)
+    refused = measured(results, quantity="accuracy_delta_pp", variant="again")
+    assert refused.reason.startswith("not comparable: torch of `again` is 2.14.0, of `baseline` 2.13.0")
+
+
+def test_epochs_of_what_cannot_run_are_unavailable(tmp_path: Path) -> None:
+    results = spec_of(tmp_path, [baseline_of()], skipped=[skipped("gat", "no kernel")])
+    assert measured(results, quantity="epochs_to_reference_ratio", variant="gat").state == "unavailable"
 
 
 def runs_with(name: str, values: list[dict[str, Any]]) -> tuple[VariantResult, list[Record]]:
@@ -283,7 +351,8 @@ def test_epochs_to_the_reference(tmp_path: Path) -> None:
     )
     ours = with_curve(quality_of("v"), variant).model_copy(update={"reference": None})
     found = measured(spec_of(tmp_path, [base, ours]), quantity="epochs_to_reference_ratio", variant="v")
-    assert found.ci == pytest.approx((2.0, 2.0))
+    half = 2.776445 * (0.5 / 2.0) / math.sqrt(5)  # epochs that agree are known to half a step: t of 4
+    assert found.ci == pytest.approx((2.0 * math.exp(-half), 2.0 * math.exp(half)))
     late = with_curve(ours, [0.1, 0.2])
     never = measured(spec_of(tmp_path, [base, late]), quantity="epochs_to_reference_ratio", variant="v")
     assert never.reason == "seed 0 of `v` never reached its reference's accuracy"
