@@ -10,7 +10,7 @@ from tests.benchmarks.result import Result
 
 TITLE = "verdicts on effects that were planted, in so many repetitions"
 HOW = (
-    "Synthetic graphs of 2,000 and 8,000 nodes; specs, plans, runs, timings and verdicts as of any spec, nothing "
+    "Synthetic graphs of 2,000 to 8,000 nodes; specs, plans, runs, timings and verdicts as of any spec, nothing "
     "replaced. Pauses: a model that waits a known time in each step, timed against one that waits less; the truth is "
     "the steps of an epoch times the pause, beside epochs of the baseline timed apart, before and after. Busy: the "
     "baseline under another name, beside a process with two busy threads, judged with a control that was timed before "

@@ -58,7 +58,10 @@ class Grid:
         if epochs is not None:
             job = job.model_copy(update={"timing": job.timing.model_copy(update={"epochs": epochs})})
         decide = speed_decided(job.gate, job.timing, "control" if variant == CONTROL else job.goal)
-        return time_variant(job, self.graph, self.results, decide=decide, progress=_silent, patience_s=patience_s)
+        timed = time_variant(job, self.graph, self.results, decide=decide, progress=_silent, patience_s=patience_s)
+        if timed.status != "ok":
+            raise SystemExit(f"{self.plan.spec}: {variant} could not be timed: {timed.reason}")
+        return timed
 
     def verdict(
         self, quality: VariantResult, timing: TimingResult | None = None, control: TimingResult | None = None
