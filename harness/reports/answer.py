@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 
 from harness.plan.model import Plan
 from harness.reports.digits import fixed, shortened
@@ -167,13 +168,26 @@ def control_line(verdicts: Verdicts) -> str:
     return f"Control: {control.state}; {measured}."
 
 
-def sentence(text: str, capital: bool = True) -> str:
-    """With a full stop, and a capital where it begins with a word rather than with a name or an option's path."""
+def cell_names(verdicts: Verdicts) -> set[str]:
+    """Of variants and their references: a sentence that begins with one begins as the name does."""
+    return {name for c in verdicts.comparisons for name in (c.variant, c.reference)} | {
+        r.name for r in verdicts.references
+    }
+
+
+def sentence(text: str, capital: bool = True, names: Collection[str] = ()) -> str:
+    """With a full stop, and a capital where it begins with a word rather than with a name or an option's path.
+
+    Args:
+        text: anything.
+        capital: whether it begins with a capital at all.
+        names: of cells, which are printed as they are.
+    """
     text = text.strip()
     if not text:
         return ""
-    word = text.split()[0]
-    first = text[0].upper() if capital and word.rstrip(",;").isalpha() else text[0]
+    word = text.split()[0].rstrip(",;")
+    first = text[0].upper() if capital and word.isalpha() and word not in names else text[0]
     return first + text[1:] + ("" if text[-1] in ".!?" else ".")
 
 

@@ -11,6 +11,7 @@ from harness.reports.answer import (
     MEANINGS,
     ORDER,
     answer,
+    cell_names,
     control_line,
     looks_line,
     question,
@@ -137,7 +138,7 @@ def _details(comparison: ComparisonVerdict, verdicts: Verdicts) -> VariantDetail
     return VariantDetails(
         variant=comparison.variant,
         verdict=verdict_text(comparison),
-        reason=sentence(comparison.reason),
+        reason=sentence(comparison.reason, names=cell_names(verdicts)),
         facts=facts(comparison, verdicts),
         counters=[
             (name, value_text(value)) for name, value in telling_counters(comparison.counters, comparison.patch).items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from harness.verdicts.wording import ratio_text
+from harness.verdicts.wording import places_apart, ratio_text
 from harness.verdicts.wording import seconds_text as seconds_text
 
 MINUS = "\u2212"
@@ -43,11 +43,7 @@ def decimals(
             exponent, leading = exponent + 1, 100
         places = max((1 if leading <= 354 else 0) - exponent, 0)
     places = min(places, most)
-    while places < min(most + 1, MOST_DECIMALS) and any(
-        bound != limit and round(bound, places) == round(limit, places) for bound in known for limit in limits
-    ):
-        places += 1
-    return places
+    return min(places_apart(known, *limits, places=places), most + 1)
 
 
 def fixed(value: float | None, places: int, signed: bool = False) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.reports.answer import metric, sentence
+from harness.reports.answer import cell_names, metric, sentence
 from harness.verdicts.control import noise_objection
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 from harness.verdicts.warnings import coarse_test_set
@@ -25,11 +25,12 @@ def open_questions(verdicts: Verdicts, named: int | None = None) -> list[str]:
         named: the most variants that a line names; all of them by default.
     """
     said = {verdicts.control.reason, coarse_test_set(verdicts.gate, verdicts.test_set)}
-    found = [sentence(warning) for warning in verdicts.warnings if warning not in said]
+    names = cell_names(verdicts)
+    found = [sentence(warning, names=names) for warning in verdicts.warnings if warning not in said]
     passed = [c for c in verdicts.comparisons if c.verdict == "accept" and not c.exploratory]
     if verdicts.confirmation is None and len(passed) > 1:
         found.append(
-            sentence(verdicts.recommended_note)
+            sentence(verdicts.recommended_note, names=names)
             or "Whether the accepted variants hold together: each was compared alone."
         )
     asked: dict[str, list[tuple[str, str]]] = {}

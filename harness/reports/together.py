@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from harness.reports.answer import sentence
+from harness.reports.answer import cell_names, sentence
 from harness.reports.details import patch_text
 from harness.reports.digits import bytes_text, ratio_with_interval, seconds_text, with_interval
 from harness.reports.tables import verdict_cells
@@ -40,23 +41,28 @@ def together(verdicts: Verdicts) -> Together | None:
     found = verdicts.confirmation
     if found is None:
         return None
+    names = cell_names(verdicts)
     return Together(
-        lines=_lines(found),
+        lines=_lines(found, names),
         row=[] if found.comparison is None else [verdict_cells(found.comparison, verdicts.gate)],
         parts=[_part(p) for p in found.parts],
         words=[
-            *(sentence(p.words) for p in found.parts),
-            *(sentence(f"{_floor(i, h)} has no ratio: {h.missing}") for i, h in enumerate(found.heights) if h.missing),
+            *(sentence(p.words, names=names) for p in found.parts),
+            *(
+                sentence(f"{_floor(i, h)} has no ratio: {h.missing}", capital=False)
+                for i, h in enumerate(found.heights)
+                if h.missing
+            ),
         ],
         heights=[_height(i, h) for i, h in enumerate(found.heights)],
     )
 
 
-def _lines(found: Confirmation) -> list[str]:
-    lines = [sentence(found.note)]
+def _lines(found: Confirmation, names: Collection[str]) -> list[str]:
+    lines = [sentence(found.note, names=names)]
     if found.names:
         lines.append(f"Switched on: {', '.join(found.names)} ({patch_text(found.patch)}).")
-    lines += [sentence(words) for words in found.left_out]
+    lines += [sentence(words, names=names) for words in found.left_out]
     if found.seeds:
         first, last = min(found.seeds), max(found.seeds)
         lines.append(

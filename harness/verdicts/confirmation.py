@@ -30,7 +30,7 @@ from harness.verdicts.non_inferiority import paired_differences
 from harness.verdicts.recommend import Recommendation
 from harness.verdicts.rule import gain_objections
 from harness.verdicts.speed import Speedup, judge_control, speedup
-from harness.verdicts.wording import METRICS, interval_pp, interval_text, plural, ratio_text, signed
+from harness.verdicts.wording import METRICS, interval_pp, interval_text, places_apart, plural, ratio_text, signed
 
 NOT_RUN = "not confirmed yet: accepted alone does not mean accepted together, and they have not been run as one"
 PART_LEVEL = 0.95  # of the interval of a part's accuracy
@@ -235,10 +235,11 @@ def _place(part: Part, speed: Speed, memory: MemoryUse, useless: str, objections
     lower, upper = measured.ci
     worse, better = ("larger", "smaller") if part.goal == "memory" else ("slower", "faster")
     what = "its peak memory" if part.goal == "memory" else "it"
-    if measured.ratio > 1.0:
-        shown = f"{ratio_text(measured.ratio)} times {better} {interval_text(lower, upper)}"
-    else:
-        shown = f"{ratio_text(1.0 / measured.ratio)} times {worse} {interval_text(1.0 / upper, 1.0 / lower)}"
+    ratio, interval, change = measured.ratio, (lower, upper), better
+    if measured.ratio <= 1.0:
+        ratio, interval, change = 1.0 / measured.ratio, (1.0 / upper, 1.0 / lower), worse
+    places = places_apart(interval, 1.0)
+    shown = f"{ratio_text(ratio, places)} times {change} {interval_text(*interval, places)}"
     text = f"leaving out {part.variant} makes {what} {shown}"
     if lower <= 1.0 <= upper:
         return "not shown", f"{text}: not shown to earn its place"

@@ -152,7 +152,7 @@ class ComparisonVerdict(Frozen):
     n_pairs: int = Field(0, description="Complete pairs that were looked at.")
     accuracy: Accuracy | None = None
     speed: Speed
-    order: OrderEffect | None = Field(None, description="None with fewer than two blocks.")
+    order: OrderEffect | None = Field(None, description="None with fewer than four blocks.")
     memory: MemoryUse
     verdict: Verdict
     reason: str = Field(description="One plain sentence with its numbers.")

@@ -21,6 +21,7 @@ from harness.verdicts.wording import interval_text, plural, ratio_text
 
 CONFIDENCE = 0.99  # two intervals for each of some dozen comparisons: at 95 % every other report would warn of nothing
 _LEAST_BLOCKS = 2
+_TOLD_FROM = 4  # blocks: the t interval of fewer is so wide that it says nothing either way
 
 
 def judge_order(halves: Sequence[tuple[float, float]], references: Sequence[tuple[float, float]]) -> OrderEffect:
@@ -48,10 +49,10 @@ def judge_order(halves: Sequence[tuple[float, float]], references: Sequence[tupl
 
 
 def order_of(blocks: Iterable[Block]) -> OrderEffect | None:
-    """The same from what timing jobs left; None for fewer than two blocks that are complete."""
+    """The same from what timing jobs left; None for fewer than four blocks that are complete."""
     medians = [[statistics.median(p.epoch_s) for p in b.processes if p.epoch_s] for b in blocks]
     complete = [m for m in medians if len(m) == 4 and min(m) > 0.0]
-    if len(complete) < _LEAST_BLOCKS:
+    if len(complete) < _TOLD_FROM:
         return None
     halves = [(math.log(a / b), math.log(d / c)) for a, b, c, d in complete]
     found = judge_order(halves, [(a, d) for a, _, _, d in complete])

@@ -11,7 +11,7 @@ from harness.verdicts.control import noise_objection
 from harness.verdicts.disturbed import causes
 from harness.verdicts.model import Accuracy, Control, MemoryUse, Speed, Verdict
 from harness.verdicts.pairs import Quality
-from harness.verdicts.wording import METRICS, interval_pp, interval_text, plural, signed
+from harness.verdicts.wording import METRICS, interval_pp, interval_text, places_apart, plural, ratio_text, signed
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,8 @@ def accuracy_phrase(quality: Quality, gate: Gate, looks: tuple[int, ...]) -> str
     same = f"predictions are identical on all {a.look} seeds" if a.identical else ""
     if same and a.state == "pass":
         return same
-    shown = f"{name} {signed(a.delta_pp)} pp {interval_pp(*a.ci_pp)}"
+    places = places_apart(a.ci_pp, -gate.max_drop_pp)
+    shown = f"{name} {signed(a.delta_pp, places)} pp {interval_pp(*a.ci_pp, places)}"
     if a.state == "pass":
         return f"{shown} passes"
     if a.state == "fail":
@@ -85,9 +86,11 @@ def gain_phrase(f: Findings, gate: Gate) -> str:
     if measured.ratio is None or measured.ci is None:
         return ""
     smallest = gate.min_memory_saving if f.goal == "memory" else gate.min_speedup
-    shown = f"{measured.ratio:.2f} times as fast {interval_text(*measured.ci)}"
+    places = places_apart(measured.ci, smallest, 1.0)
+    ratio, interval = ratio_text(measured.ratio, places), interval_text(*measured.ci, places)
+    shown = f"{ratio} times as fast {interval}"
     if f.goal == "memory":
-        shown = f"peak memory {measured.ratio:.2f} times smaller {interval_text(*measured.ci)}"
+        shown = f"peak memory {ratio} times smaller {interval}"
     if measured.state == "loss":
         return f"{shown}, {'larger' if f.goal == 'memory' else 'slower'} than the reference"
     if measured.state == "no-gain":

@@ -17,9 +17,18 @@ def signed(value: float, digits: int = 2) -> str:
     return ("−" if value < 0 else "+") + text
 
 
-def interval_pp(lower: float, upper: float) -> str:
+def interval_pp(lower: float, upper: float, places: int = 2) -> str:
     """An interval of percentage points."""
-    return f"[{signed(lower)}, {signed(upper)}]"
+    return f"[{signed(lower, places)}, {signed(upper, places)}]"
+
+
+def places_apart(bounds: Sequence[float], *limits: float, places: int = 2) -> int:
+    """Decimals, at least so many and at most four, in which no bound that is off a limit prints as the limit."""
+    while places < _MOST_DECIMALS and any(
+        bound != limit and round(bound, places) == round(limit, places) for bound in bounds for limit in limits
+    ):
+        places += 1
+    return places
 
 
 def ratio_text(value: float, places: int = 2) -> str:
@@ -31,9 +40,9 @@ def ratio_text(value: float, places: int = 2) -> str:
     return "<0.0001"
 
 
-def interval_text(lower: float, upper: float) -> str:
+def interval_text(lower: float, upper: float, places: int = 2) -> str:
     """An interval of ratios."""
-    return f"[{ratio_text(lower)}, {ratio_text(upper)}]"
+    return f"[{ratio_text(lower, places)}, {ratio_text(upper, places)}]"
 
 
 def plural(count: int, noun: str) -> str:

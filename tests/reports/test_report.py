@@ -483,6 +483,15 @@ def test_a_sentence_begins_with_a_capital_but_a_path_or_a_name_stays_as_it_is(te
     assert sentence(text) == said
 
 
+def test_a_variant_that_is_called_by_a_word_keeps_its_small_letter(make_verdicts) -> None:
+    names = {"smaller"}
+    assert sentence("smaller is left out beside cache", names=names) == "smaller is left out beside cache."
+    assert sentence("smaller, disk: not kept", names=names) == "smaller, disk: not kept."
+    assert sentence("it gives way to smaller", names=names) == "It gives way to smaller."
+    verdicts = make_verdicts([comparison("smaller")], warnings=["smaller never settled", "raise training.epochs"])
+    assert open_questions(verdicts) == ["smaller never settled.", "Raise training.epochs."]
+
+
 def test_the_reference_stands_above_the_variants_in_every_table(
     tmp_path, make_verdicts, make_plan, make_results
 ) -> None:

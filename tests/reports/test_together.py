@@ -66,7 +66,7 @@ def test_a_height_that_was_not_timed_is_told_and_not_drawn() -> None:
     section = together(verdicts)
     assert section is not None
     assert section.heights[0] == ["baseline + a", "–", "–", "–", "–"]
-    assert "Baseline + a has no ratio: there is no timing." in section.words
+    assert "baseline + a has no ratio: there is no timing." in section.words
     assert "Without a ratio: a." in stack_figures(verdicts)[0].caption
 
 

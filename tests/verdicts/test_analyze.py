@@ -139,17 +139,20 @@ def test_a_control_timed_under_other_conditions_says_so() -> None:
 
 def test_an_order_effect_is_told_by_name_and_over_all_timings() -> None:
     """In v the first half of each block gives 1.1 times the second; in the control both alike, but for the noise."""
-    timings = {"v": timing_of("v", [1.54, 1.4, 1.55, 1.409]), "control": timing_of("control", [1.0, 1.01, 1.01, 1.0])}
+    timings = {
+        "v": timing_of("v", [1.54, 1.4, 1.55, 1.409] * 2),
+        "control": timing_of("control", [1.0, 1.01, 1.01, 1.0] * 2),
+    }
     found = analyze(plan_of(Comparison(variant="v")), {"baseline": baseline_of(), "v": quality_of("v")}, timings)
     order = found.comparisons[0].order
     assert order is not None
-    assert (order.ratio, order.blocks, order.matters) == (pytest.approx(1.1, abs=1e-3), 2, True)
+    assert (order.ratio, order.blocks, order.matters) == (pytest.approx(1.1, abs=1e-3), 4, True)
     assert found.control.order is not None
     assert not found.control.order.matters
     assert [w for w in found.warnings if "order of a block" in w] == [
         "the order of a block's processes matters in timing v, and cancels only if steady: a block's first half gives "
         "1.10 [1.10, 1.10] times the ratio of its second, and its last reference takes 1.00 [1.00, 1.00] times as long "
-        "as its first, at 99 % over 2 blocks"
+        "as its first, at 99 % over 4 blocks"
     ]
 
 

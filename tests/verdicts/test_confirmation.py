@@ -79,6 +79,15 @@ def test_parts_earn_their_place_or_not() -> None:
     assert (a.n_pairs, a.delta_pp) == (5, pytest.approx(0.1))
 
 
+def test_a_bound_that_decides_never_prints_as_1() -> None:
+    """Log ratios .0551 about log 1.17 either way: an interval of half width .1526, whose lower end is exp(.0041)."""
+    barely = timing_of("without-a", [0.9034, 0.8091, 0.9034, 0.8091], reference="recommended")
+    found = verdicts_of(confirmed(timings={"without-a": barely})).confirmation
+    assert found is not None
+    assert found.parts[0].state == "earns its place"
+    assert found.parts[0].words.startswith("leaving out a makes it 1.170 times slower [1.004, 1.363]: earns its place")
+
+
 def test_a_part_that_slows_the_stack_is_to_be_dropped() -> None:
     faster = timing_of("without-b", [1.10, 1.12, 1.11, 1.10], reference="recommended")
     found = verdicts_of(confirmed(timings={"without-b": faster})).confirmation
