@@ -21,9 +21,13 @@ def test_the_bounds_of_a_wide_interval_keep_what_tells_them_from_zero() -> None:
 
 @pytest.mark.parametrize(
     ("bounds", "limit", "places"),
-    [((0.9, 1.2), 1.0, 2), ((1.004, 1.363), 1.0, 3), ((1.0, 1.2), 1.0, 2), ((-0.49972, 0.2), -0.5, 4), ((1 + 1e-9,), 1.0, 4)],
+    [
+        ((0.9, 1.2), 1.0, 2),
+        ((1.0, 1.2), 1.0, 2),
+        ((1.004, 1.363), 1.0, 3),
+        ((-0.49972, 0.2), -0.5, 4),
+        ((1.0 + 1e-9,), 1.0, 4),
+    ],
 )
-def test_a_bound_that_is_off_a_limit_does_not_print_as_it(
-    bounds: tuple[float, ...], limit: float, places: int
-) -> None:
+def test_a_bound_that_is_off_a_limit_does_not_print_as_it(bounds: tuple[float, ...], limit: float, places: int) -> None:
     assert places_apart(bounds, limit) == places
