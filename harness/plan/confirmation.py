@@ -86,7 +86,8 @@ def make_confirmation(
             continue
         cells[cell.name] = cell
         comparisons.append(comparison)
-    frozen = _frozen(plan, cells, comparisons, first_seed)
+    floors = {part.height for part in parts[:-1]}  # timed and not trained
+    frozen = _frozen(plan, cells, comparisons, first_seed, trained=len(cells.keys() - floors))
     return made.model_copy(update={"parts": parts, "skipped": skipped, "plan": frozen})
 
 
@@ -133,9 +134,8 @@ def _parts_and_floors(plan: Plan, names: Sequence[str], parts: list[Part]) -> It
         yield _joined(plan, part.height, names[:height]), Comparison(variant=part.height, reference=BASELINE)
 
 
-def _frozen(plan: Plan, cells: dict[str, Cell], comparisons: list[Comparison], first_seed: int) -> Plan:
+def _frozen(plan: Plan, cells: dict[str, Cell], comparisons: list[Comparison], first_seed: int, trained: int) -> Plan:
     looks = plan.seeds.looks
-    trained = sum(not name.startswith("up-to-") for name in cells)
     return plan.model_copy(
         update={
             "cells": cells,

@@ -17,7 +17,8 @@ from harness.reports.answer import look_text, metric
 from harness.reports.batch_facts import batch_facts
 from harness.reports.digits import bytes_text, decimals, fixed, seconds_text
 from harness.reports.where_time_goes import sooner_text
-from harness.verdicts.model import ComparisonVerdict, FailedRun, Verdicts
+from harness.verdicts.half_node import least_spread_pp
+from harness.verdicts.model import Accuracy, ComparisonVerdict, FailedRun, Verdicts
 from harness.verdicts.order_effect import order_words
 from harness.verdicts.total_cost import payoff_text
 from harness.verdicts.wording import plural
@@ -89,6 +90,9 @@ def _accuracy_facts(comparison: ComparisonVerdict, verdicts: Verdicts) -> Facts:
     if accuracy.look is not None:
         at = f"{look_text(accuracy.look, verdicts.looks)}, alpha {accuracy.alpha:.4f}"
         found.append(("judged at", f"{at}: {accuracy.state}"))
+    least = _least_spread(accuracy, verdicts)
+    if least is not None:
+        found.append(("spread of the pairs", f"counted as half a test node, {least:.3g} pp: more than the pairs show"))
     if comparison.exploratory:
         found.append(("exploratory", comparison.exploratory_reason))
     if accuracy.identical:
@@ -96,6 +100,14 @@ def _accuracy_facts(comparison: ComparisonVerdict, verdicts: Verdicts) -> Facts:
     if accuracy.collapse_rate_below is not None:
         found.append(("collapses", f"none; at 95 % their rate is below {100 * accuracy.collapse_rate_below:.0f} %"))
     return found
+
+
+def _least_spread(accuracy: Accuracy, verdicts: Verdicts) -> float | None:
+    """Half a test node where it stood for the spread of the pairs that count."""
+    d = [seed.delta_pp for seed in accuracy.seeds if seed.counted]
+    if accuracy.ci_pp is None or verdicts.test_set is None or len(d) < 2:
+        return None
+    return least_spread_pp(accuracy, d, verdicts.test_set.nodes)
 
 
 def _parity_facts(comparison: ComparisonVerdict) -> Facts:

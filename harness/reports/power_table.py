@@ -13,9 +13,10 @@ from harness.spec.schema import Gate
 from harness.verdicts.pilot import Spread
 from harness.verdicts.power import Power, power
 from harness.verdicts.sequential import alpha_per_look
-from harness.verdicts.wording import METRICS, numbers, percent, plural, signed
+from harness.verdicts.wording import METRICS, listed, numbers, percent, plural, signed
 
 _MOST_COLUMNS = 4  # looks that have a column of their own
+_MOST_NAMES = 4
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,13 @@ def _show_pilot(found: PowerPlan, console: Console) -> None:
         f"Brackets: with the spread at either end of its interval ({plural(fewest, 'pair')} leave it wide). A pilot "
         "that stopped because it was decided shows spreads that are rather too small.",
     )
+    floored = [s for s, _, _ in found.pilot if s.half_node_pp is not None]
+    if floored:
+        say(
+            console,
+            f"The gate counts a spread as at least half a test node, {floored[0].half_node_pp:.3g} pp. That stands for "
+            f"the smaller one of the pairs of {listed([s.variant for s in floored], _MOST_NAMES)}.",
+        )
 
 
 def _stated_row(row: Power, columns: Sequence[int]) -> list[str]:

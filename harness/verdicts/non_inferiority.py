@@ -9,6 +9,8 @@ from typing import Literal
 
 from scipy import special
 
+from harness.verdicts.half_node import half_node_pp
+
 State = Literal["pass", "fail", "inconclusive", "invalid"]
 
 FEWEST_PAIRS = 3
@@ -104,7 +106,7 @@ def non_inferiority(
         return NonInferiority("pass", n, alpha, mean, 0.0, mean, mean, identical=True)
     sd = math.sqrt(math.fsum((x - mean) ** 2 for x in d) / (n - 1))
     if test_nodes is not None:
-        sd = max(sd, 50.0 / test_nodes)
+        sd = max(sd, half_node_pp(test_nodes))
     half_width = float(special.stdtrit(n - 1, 1.0 - alpha)) * sd / math.sqrt(n)
     lower, upper = round(mean - half_width, _DECIMALS), round(mean + half_width, _DECIMALS)
     margin = round(-max_drop_pp, _DECIMALS)

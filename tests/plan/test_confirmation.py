@@ -83,6 +83,14 @@ def test_its_seeds_are_none_of_the_grids(plan: Plan, machine: Machine) -> None:
     assert made.plan.comparisons[0].exact  # as all of its parts are
 
 
+def test_floors_are_not_trained_and_are_not_told_by_a_name(plan_of: PlanOf, machine: Machine) -> None:
+    """A part may be called as a floor is."""
+    made = confirming(plan_of(SPEC.replace("save:", "up-to-x:")), machine, "spmm", "up-to-x")
+    assert made.plan is not None
+    assert list(made.plan.cells) == ["baseline", "recommended", "without-spmm", "without-up-to-x", "up-to-spmm"]
+    assert (made.plan.runs_min, made.plan.runs_max) == (4 * 5, 4 * 10)
+
+
 def test_one_part_is_confirmed_without_leaving_it_out(plan: Plan, machine: Machine) -> None:
     made = confirming(plan, machine, "save")
     assert made.plan is not None

@@ -11,11 +11,16 @@ import pytest
 from rich.console import Console
 from scipy import special
 
+from harness.plan.model import Comparison
+from harness.reports.details import facts
 from harness.reports.power_table import plan_power, show_power
 from harness.spec.schema import Gate
-from harness.verdicts.pilot import Spread
+from harness.verdicts.analyze import analyze
+from harness.verdicts.model import Verdicts
+from harness.verdicts.pilot import Spread, pilot_spreads
 from harness.verdicts.power import FAIL, PASS, means_and_sds, power, replay_all, sd_interval
 from harness.verdicts.sequential import alpha_per_look
+from tests.verdicts.results import plan_of, quality_of, runs_of
 
 LOOKS = (5, 10, 20)
 SDS = (0.1, 0.25, 0.35, 0.5, 0.7, 0.85, 1.0)
@@ -88,6 +93,37 @@ def test_the_interval_of_a_spread_covers_it(n: int) -> None:
     assert np.mean((sds * lower <= 1.0) & (sds * upper >= 1.0)) == pytest.approx(0.95, abs=0.006)
     with pytest.raises(ValueError, match="two differences"):
         sd_interval(1.0, 1)
+
+
+def pilot_of(nodes: int, **changes: object) -> Verdicts:
+    """Verdicts on a variant whose five pairs all agree."""
+    variant = quality_of("thin", [0.0] * 5, test_nodes=nodes, **changes)
+    return analyze(plan_of(Comparison(variant="thin")), {"thin": variant}, {})
+
+
+def test_equal_pairs_of_a_pilot_count_half_a_test_node_and_promise_nothing(tmp_path: Path) -> None:
+    (spread,) = pilot_spreads(pilot_of(50))
+    assert (spread.sd_pp, spread.lower_pp, spread.upper_pp, spread.half_node_pp) == (1.0, 1.0, 1.0, 1.0)
+    found = plan_power(Gate(), LOOKS, [], 0.0, [spread])
+    assert found.pilot[0][1].passes < 0.8
+    with (tmp_path / "out").open("w") as file:
+        show_power(found, "mine", Console(file=file, width=80))
+    said = " ".join((tmp_path / "out").read_text().split())
+    assert "at least half a test node, 1 pp. That stands for the smaller one of the pairs of thin." in said
+
+
+def test_identical_predictions_that_are_evidence_keep_no_spread() -> None:
+    same = runs_of([0.7] * 5, "same")
+    for nodes, sd, floor in ((10_000, 0.0, None), (100, 0.5, 0.5)):
+        (spread,) = pilot_spreads(pilot_of(nodes, runs=same, reference_runs=same))
+        assert (spread.sd_pp, spread.half_node_pp) == (sd, floor)
+
+
+def test_the_details_say_where_half_a_node_stood_for_the_spread() -> None:
+    for nodes, told in ((50, ["counted as half a test node, 1 pp: more than the pairs show"]), (None, [])):
+        verdicts = pilot_of(nodes)
+        found = facts(verdicts.comparisons[0], verdicts)
+        assert [words for name, words in found if name == "spread of the pairs"] == told
 
 
 def test_the_table(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from harness.verdicts.claims.intervals import (
     welch_ratio,
 )
 from harness.verdicts.claims.results import NotMeasured, SpecResults, ended_well, refuse_unlike
+from harness.verdicts.half_node import half_node_pp
 from harness.verdicts.memory import judge_memory
 from harness.verdicts.non_inferiority import identical_is_evidence, paired_differences
 from harness.verdicts.sequential import alpha_per_look
@@ -44,7 +45,7 @@ def accuracy_delta_pp(measure: Measure, results: SpecResults, reference: SpecRes
     known = arm.reference == measure.reference_name and arm.parity is not None and arm.parity.ok
     alpha = (1.0 - level) / 2.0
     evident = known or identical_is_evidence(len(d), arm.test_nodes, alpha, results.plan.gate.max_drop_pp)
-    least = 50.0 / arm.test_nodes if arm.test_nodes and not (identical and evident and not any(d)) else 0.0
+    least = half_node_pp(arm.test_nodes) if arm.test_nodes and not (identical and evident and not any(d)) else 0.0
     return mean_interval(d, level, least)
 
 
