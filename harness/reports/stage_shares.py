@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.records.record import Stages
 from harness.reports.digits import seconds_text
 from harness.reports.drawing import INK, NARROW, PHONE, WIDE, Figure, names_axis, some, svg
 from harness.reports.escaping import clean
-from harness.verdicts.model import ComparisonVerdict, Verdicts
+from harness.verdicts.model import ComparisonVerdict, Costs, Verdicts
+from harness.verdicts.profiles import mean_stages
 
 STAGES = "stages"  # the figure's name
 # After Okabe and Ito (2008); neighbours differ in lightness too.
 STAGE_COLOURS = {"sample": "#0a66a8", "fetch": "#8fc7ec", "compute": "#e69f00", "update": "#5f6a73"}
 _STAGE_INK = {"sample": "#ffffff", "fetch": "#000000", "compute": "#000000", "update": "#ffffff"}
+
+
+class Bar(NamedTuple):
+    """Seconds an epoch of one cell, and whether they are of disturbed blocks."""
+
+    name: str
+    stages: Stages | None
+    disturbed: bool
 
 
 def stage_shares(verdicts: Verdicts) -> Figure:
@@ -23,8 +32,9 @@ def stage_shares(verdicts: Verdicts) -> Figure:
     timed = [c for c in verdicts.comparisons if c.costs.variant_stages is not None]
     if not timed:
         return Figure(STAGES, title, "", missing="Not drawn: no timing run recorded its stages.")
-    bars = [*_reference_bars(timed), *[(clean(c.variant), c.costs.variant_stages) for c in timed]]
-    rows = [row for name, stages in bars if stages is not None for row in _stage_rows(name, stages)]
+    variants = [Bar(clean(c.variant), c.costs.variant_stages, c.costs.stages_disturbed) for c in timed]
+    bars = [*_reference_bars(timed), *variants]
+    rows = [row for bar in bars if bar.stages is not None for row in _stage_rows(bar.name, bar.stages)]
     floors = [floor for c in timed if (floor := _floor(c)) is not None]
     caption = (
         "Seconds of a steady-state epoch by stage, evaluation left out; the reference, as timed beside the variants, "
@@ -35,10 +45,13 @@ def stage_shares(verdicts: Verdicts) -> Figure:
         caption += (
             " A tick: where the bar would end if the stages that the option shortens took no time (Amdahl's ceiling)."
         )
+    disturbed = [bar.name for bar in bars if bar.disturbed]
+    if disturbed:
+        caption += f" Of disturbed blocks, since there are no others: {some(disturbed)}."
     absent = [c.variant for c in verdicts.comparisons if c.costs.variant_stages is None and c.verdict != "skipped"]
     if absent:
         caption += f" Without stages: {some(absent)}."
-    names = [name for name, _ in bars]
+    names = [bar.name for bar in bars]
     wide, narrow = (_stages_svg(rows, floors, names, width) for width in (WIDE, NARROW))
     return Figure(STAGES, title, caption, wide, narrow)
 
@@ -52,19 +65,19 @@ def _floor(comparison: ComparisonVerdict) -> dict[str, Any] | None:
     return {"variant": clean(comparison.variant), "floor": total / costs.ceiling}
 
 
-def _reference_bars(timed: Sequence[ComparisonVerdict]) -> list[tuple[str, Stages | None]]:
-    """One bar a reference: the mean over the timing jobs in which it was the other arm."""
-    by_name: dict[str, list[Stages]] = {}
+def _reference_bars(timed: Sequence[ComparisonVerdict]) -> list[Bar]:
+    """One bar a reference: the mean over the timing jobs in which it was the other arm, and was not disturbed."""
+    by_name: dict[str, list[Costs]] = {}
     for comparison in timed:
         if comparison.costs.reference_stages is not None:
-            by_name.setdefault(comparison.reference, []).append(comparison.costs.reference_stages)
-    return [
-        (
-            f"{clean(name)} (ref.)",
-            Stages(**{k: sum(getattr(s, k) for s in many) / len(many) for k in Stages.model_fields}),
-        )
-        for name, many in by_name.items()
-    ]
+            by_name.setdefault(comparison.reference, []).append(comparison.costs)
+    return [_reference_bar(name, many) for name, many in by_name.items()]
+
+
+def _reference_bar(name: str, many: Sequence[Costs]) -> Bar:
+    kept = [costs for costs in many if not costs.stages_disturbed] or many
+    stages = mean_stages([costs.reference_stages for costs in kept if costs.reference_stages is not None])
+    return Bar(f"{clean(name)} (ref.)", stages, kept[0].stages_disturbed)
 
 
 def _stage_rows(name: str, stages: Stages) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from harness.reports.digits import MINUS, ratio_with_interval, seconds_text
 from harness.reports.drawing import Figure
 from harness.spec.stages import STAGES
+from harness.verdicts.diagnosis import ceiling_text
 from harness.verdicts.diagnosis_model import ArmProfile, Diagnosis, Gain, Saving, ToggleCeiling
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 from harness.verdicts.total_cost import TotalCost, payoff_text
@@ -74,6 +75,10 @@ def _stages(profile: ArmProfile | None) -> Table:
     ]
     over = f" over {profile.processes} timing process{'es' * (profile.processes > 1)}" if profile.processes else ""
     note = f"Of {profile.name}{over}"
+    if profile.left_out:
+        note += f"; {profile.left_out} more, of disturbed blocks, are left out"
+    if profile.disturbed:
+        note += ", in disturbed blocks"
     if profile.slower is not None:
         note += f"; the epoch in which stages were looked at took {ratio_text(profile.slower)} times a timed one"
     return Table(headings, rows, f"{note}.")
@@ -82,7 +87,7 @@ def _stages(profile: ArmProfile | None) -> Table:
 def _toggles(found: Diagnosis) -> Table:
     note = (
         "At most: the baseline's speed-up if those stages took no time at all (Amdahl 1967); none where every stage "
-        "has less to do. Reached: the fastest variant that changes nothing else."
+        "has less to do, and over 10 useless. Reached: the fastest variant that changes nothing else."
     )
     headings = ("toggle", "option", "shortens", "share", "at most", "reached", "by")
     return Table(headings, [_toggle_row(row) for row in found.toggles], note)
@@ -94,7 +99,7 @@ def _toggle_row(row: ToggleCeiling) -> list[str]:
         row.option,
         ", ".join(row.targets),
         percent(row.share),
-        "–" if row.ceiling is None else f"{row.ceiling:.2f}",
+        ceiling_text(row.ceiling),
         ratio_with_interval(row.reached, row.reached_ci, 1.0, most=2),
         row.best or row.closed or "not tried",
     ]

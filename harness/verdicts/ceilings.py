@@ -65,6 +65,8 @@ def _closed(toggle: Toggle, plan: Plan, of_toggle: Sequence[ComparisonVerdict], 
         return of_toggle[0].reason
     if toggle.option == "features.home" and device == "cpu":
         return "the device's memory is the host's on the CPU"
+    if toggle.option == "precision" and device == "cpu":
+        return "half precision is often slower on a CPU: only a timing tells"
     wanted = settings_of(patched(tree_of(base), dict(toggle.example)))
     idle = change_without_effect(toggle.option, wanted, base)
     return idle or model_cannot(wanted.model, wanted.options) or ""

@@ -11,11 +11,12 @@ from harness.plan.estimate import OVER
 from harness.records.record import Stages
 from harness.records.results import TimingResult
 from harness.verdicts.model import Costs
+from harness.verdicts.profiles import arm_stages
 from harness.verdicts.targets import share, targeted_stages
 from harness.verdicts.total_cost import total_cost
 
 _LEAST = 0.5  # of the estimated memory: below, the estimate kept somebody from a run that fits
-_HIGHEST_CEILING = 10.0  # beyond it the bound tells nothing that anyone would come near
+HIGHEST_CEILING = 10.0  # beyond it the bound tells nothing that anyone would come near
 
 
 def costs_of(
@@ -30,6 +31,8 @@ def costs_of(
     if timing is None:
         return Costs(targets=list(targeted_stages(patch)))
     targets = targeted_stages(patch)
+    reference_stages, disturbed = arm_stages(timing, "reference")
+    variant_stages, _ = arm_stages(timing, "variant")
     once, reference_once = (math.fsum(s.values()) for s in (timing.preprocess_s, timing.reference_preprocess_s))
     reference_s, variant_s = epoch_seconds(timing, "reference"), epoch_seconds(timing, "variant")
     payoff = payoff_epochs(once - reference_once, reference_s, variant_s) if faster else None
@@ -41,9 +44,10 @@ def costs_of(
         reference_preprocess_s=timing.reference_preprocess_s,
         payoff_epochs=payoff,
         targets=list(targets),
-        ceiling=amdahl_ceiling(timing.reference_stages, targets),
-        reference_stages=timing.reference_stages,
-        variant_stages=timing.variant_stages,
+        ceiling=amdahl_ceiling(reference_stages, targets),
+        reference_stages=reference_stages,
+        variant_stages=variant_stages,
+        stages_disturbed=disturbed,
         total=total,
     )
 
@@ -59,7 +63,7 @@ def amdahl_ceiling(stages: Stages | None, targets: Iterable[str]) -> float | Non
     if stages is None or not targets or "compute" in targets:
         return None
     found = bound(share(stages, targets))
-    return found if found is not None and found <= _HIGHEST_CEILING else None
+    return found if found is not None and found <= HIGHEST_CEILING else None
 
 
 def bound(targeted: float) -> float | None:

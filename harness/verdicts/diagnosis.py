@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from harness.plan.model import BASELINE, CONTROL, Plan
 from harness.records.results import TimingResult
 from harness.verdicts.ceilings import toggle_ceilings
+from harness.verdicts.costs import HIGHEST_CEILING
 from harness.verdicts.diagnosis_model import ArmProfile, Diagnosis, Gain, Saving, Side, ToggleCeiling
 from harness.verdicts.model import ComparisonVerdict
 from harness.verdicts.profiles import Arm, arm_profile, gain_of, stages_of
@@ -53,6 +54,7 @@ def diagnose(
         more_machines="open" if data <= DATA_DOMINATES else ("loader-behind" if threads else "not-yet"),
         sentences=[
             bottleneck_sentence(baseline, side, data),
+            *disturbed_sentences(baseline),
             *clock_sentences(baseline),
             try_first_sentence(toggles, plan.gate.min_speedup),
             machines_sentence(data, threads),
@@ -70,6 +72,13 @@ def bottleneck_sentence(profile: ArmProfile, side: Side, data: float) -> str:
     return text + "." if side == "data" else f"{text}; the data side takes {percent(data)}."
 
 
+def disturbed_sentences(profile: ArmProfile) -> list[str]:
+    """A warning where no undisturbed block is there to take the shares from."""
+    if not profile.disturbed:
+        return []
+    return ["Something outside disturbed the timing blocks that these shares are of: they may be off."]
+
+
 def clock_sentences(profile: ArmProfile) -> list[str]:
     """A warning where the epoch in which stages were looked at is not like the timed ones."""
     if profile.slower is None or abs(profile.slower - 1.0) <= CLOCK_MATTERS:
@@ -85,25 +94,36 @@ def try_first_sentence(toggles: Sequence[ToggleCeiling], min_speedup: float) -> 
     best = max(toggles, key=_room, default=None)
     if best is None or best.ceiling is None or _room(best) < min_speedup:
         return (
-            f"The stages leave no toggle room for {min_speedup:g} times: what remains is less work in a step (fewer "
+            f"No toggle is left with room for {min_speedup:g} times: what remains is less work in a step (fewer "
             "neighbours, another way of batching, a smaller model)."
         )
     stages = _joined(best.targets)
-    able = f"{stages} {'are' if len(best.targets) > 1 else 'is'} {percent(best.share)} of a step, so that it can give"
-    most = f"at most {ratio_text(best.ceiling)} times"
+    able = f"{stages} {'are' if len(best.targets) > 1 else 'is'} {_bounded(best.share, best.ceiling)}"
     if best.reached is None:
-        return f"Try first: {best.toggle} ({best.option}). {able[0].upper()}{able[1:]} {most}; nothing here tried it."
+        return f"Try first: {best.toggle} ({best.option}). {able[0].upper()}{able[1:]}; nothing here tried it."
     interval = "" if best.reached_ci is None else f" {interval_text(*best.reached_ci)}"
     text = (
-        f"Most room is left to {best.toggle} ({best.option}): {able} {most}; {best.best} gave "
+        f"Most room is left to {best.toggle} ({best.option}): {able}; {best.best} gave "
         f"{ratio_text(best.reached)}{interval}."
     )
     untried = max((t for t in toggles if t.reached is None), key=_room, default=None)
     if untried is None or untried.ceiling is None or _room(untried) < min_speedup:
         return text
-    return (
-        f"{text} Not tried: {untried.toggle} ({untried.option}), which can give at most {ratio_text(untried.ceiling)}."
-    )
+    return f"{text} Not tried: {untried.toggle} ({untried.option}), {_bounded(untried.share, untried.ceiling)}."
+
+
+def ceiling_text(ceiling: float | None) -> str:
+    """Amdahl's ceiling, in no more digits than anyone would come near."""
+    if ceiling is None:
+        return "–"
+    return ratio_text(ceiling) if ceiling <= HIGHEST_CEILING else f"over {HIGHEST_CEILING:g}"
+
+
+def _bounded(taken: float, ceiling: float) -> str:
+    of_a_step = f"{percent(taken)} of a step"
+    if ceiling > HIGHEST_CEILING:
+        return f"{of_a_step}, which sets no useful ceiling"
+    return f"{of_a_step}: at most {ratio_text(ceiling)} times if that took no time at all"
 
 
 def machines_sentence(data: float, loader_threads: int) -> str:
@@ -126,6 +146,13 @@ def machines_sentence(data: float, loader_threads: int) -> str:
 
 def gain_sentences(gain: Gain, comparison: ComparisonVerdict) -> list[str]:
     """Where a variant's gain came from, and which stage it was to shorten and did not."""
+    if gain.disturbed:
+        warning = "Something outside disturbed its timing blocks: its stages may be off."
+        return [warning, *_stage_sentences(gain, comparison)]
+    return _stage_sentences(gain, comparison)
+
+
+def _stage_sentences(gain: Gain, comparison: ComparisonVerdict) -> list[str]:
     if not gain.savings:
         why = "of other batches, though it changes none" if gain.same_epoch else "of another epoch"
         return [f"Its stages are not compared with {gain.reference}'s: they are {why}."]
@@ -174,8 +201,9 @@ def _expected(gain: Gain) -> list[str]:
 
 
 def _room(row: ToggleCeiling) -> float:
-    """How much faster it could still make the baseline: nothing where it was tried and did not gain at all."""
-    if row.closed or row.ceiling is None or (row.reached is not None and row.reached <= 1.0):
+    """How much faster it could still make the baseline: nothing where it was tried and is not shown to gain."""
+    shown = row.reached if row.reached_ci is None else row.reached_ci[0]
+    if row.closed or row.ceiling is None or (shown is not None and shown <= 1.0):
         return 0.0
     return row.ceiling / (row.reached or 1.0)
 

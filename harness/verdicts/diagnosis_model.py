@@ -28,6 +28,8 @@ class ArmProfile(Frozen):
 
     name: str
     processes: int = Field(description="With a profile of their own; 0 where only means over them are known.")
+    left_out: int = Field(0, description="Processes of disturbed blocks that are not among them.")
+    disturbed: bool = Field(False, description="They are of disturbed blocks, since there are no others.")
     stages: list[StageTime]
     wait_s: float | None = Field(None, description="Of `sample`: waiting for the loader; None without one.")
     slower: float | None = Field(
@@ -45,7 +47,9 @@ class ToggleCeiling(Frozen):
     ceiling: float | None = Field(
         None, description="Amdahl (1967): 1 / (1 - share); None where every stage has less to do, or all is targeted."
     )
-    closed: str = Field("", description="Why it is not there to be tried: on already, without effect, skipped.")
+    closed: str = Field(
+        "", description="Why it is not there to be tried: on already, without effect, skipped, not for this device."
+    )
     tried: list[str] = Field([], description="Timed variants that change nothing else.")
     best: str | None = Field(None, description="Of these, the fastest.")
     reached: float | None = Field(None, description="Its speed-up.")
@@ -67,6 +71,7 @@ class Gain(Frozen):
     variant: str
     reference: str
     savings: list[Saving] = Field([], description="Empty where the two profiles are not of comparable epochs.")
+    disturbed: bool = Field(False, description="Of disturbed blocks, since there are no others.")
     wait_s: float | None = Field(None, description="Seconds of an epoch that the variant waits for its loader.")
     slower: float | None = Field(None, description="The variant's profile epoch over its median timed epoch.")
     same_epoch: bool | None = Field(None, description="By number, in every pair; None where it was not recorded.")

@@ -29,6 +29,16 @@ def disturbed(blocks: Sequence[Block]) -> Disturbed:
     )
 
 
+def calm(blocks: Sequence[Block]) -> tuple[list[Block], bool]:
+    """The blocks in which to look at stages: those that nothing disturbed, where there are any; else all.
+
+    Returns:
+        The blocks, and whether they were disturbed.
+    """
+    found = [block for block in blocks if not block.disturbed]
+    return (found, False) if found else (list(blocks), bool(blocks))
+
+
 def causes(words: Sequence[str]) -> str:
     """What disturbed some blocks: the first cause, and how many more there were."""
     if not words:

@@ -120,6 +120,7 @@ class Costs(Frozen):
     ceiling: float | None = Field(None, description="Amdahl: the speed-up if those stages took no time at all.")
     reference_stages: Stages | None = None
     variant_stages: Stages | None = None
+    stages_disturbed: bool = Field(False, description="Both are of disturbed blocks, since there are no others.")
     total: TotalCost | None = Field(None, description="Of a whole training; None where epochs were not timed.")
 
 

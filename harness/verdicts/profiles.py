@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from harness.records.record import StageProfile, Stages
-from harness.records.results import TimedProcess, TimingResult
+from harness.records.results import Block, TimedProcess, TimingResult
 from harness.spec.stages import STAGES
 from harness.verdicts.diagnosis_model import ArmProfile, Gain, Saving, StageTime
+from harness.verdicts.disturbed import calm
 from harness.verdicts.means import interval_of, mean_of
 from harness.verdicts.targets import changes_batches, seconds_by_stage, share, targeted_stages
 
@@ -22,15 +23,20 @@ Pair = tuple[StageProfile, StageProfile]  # of a reference and of the variant be
 def arm_profile(name: str, arms: Iterable[tuple[TimingResult, Arm]]) -> ArmProfile | None:
     """All profiles of one cell as one, the processes of every timing job in which it was an arm.
 
+    Processes of disturbed blocks are left out, unless all are.
+
     Returns:
         None where nothing recorded its stages. Results without a profile for each process give their means alone.
     """
     arms = list(arms)
-    processes = [p for timing, arm in arms for p in _profiled(timing, arm)]
+    every = [(p, block.disturbed) for timing, arm in arms for block in timing.blocks for p in _profiled([block], arm)]
+    processes = [p for p, disturbed in every if not disturbed] or [p for p, _ in every]
+    disturbed = all(of_disturbed for _, of_disturbed in every)
     found = [p.profile.stages for p in processes if p.profile is not None]
     counted = len(found)
     if not found:
         found = [s for timing, arm in arms if (s := _mean_stages(timing, arm)) is not None]
+        disturbed = any(block.disturbed for timing, _ in arms for block in timing.blocks)
     if not found:
         return None
     waits = [p.profile.wait_s for p in processes if p.profile is not None and p.profile.wait_s is not None]
@@ -47,6 +53,8 @@ def arm_profile(name: str, arms: Iterable[tuple[TimingResult, Arm]]) -> ArmProfi
     return ArmProfile(
         name=name,
         processes=counted,
+        left_out=len(every) - len(processes),
+        disturbed=disturbed,
         stages=times,
         wait_s=statistics.fmean(waits) if waits else None,
         slower=_slower(processes),
@@ -56,6 +64,18 @@ def arm_profile(name: str, arms: Iterable[tuple[TimingResult, Arm]]) -> ArmProfi
 def mean_stages(many: Sequence[Stages]) -> Stages:
     """Mean seconds of each stage."""
     return Stages(**{name: statistics.fmean(getattr(s, name) for s in many) for name in Stages.model_fields})
+
+
+def arm_stages(timing: TimingResult, arm: Arm) -> tuple[Stages | None, bool]:
+    """Mean seconds of each stage of one arm of one timing, and whether they are of disturbed blocks.
+
+    Disturbed blocks are left out, unless all are; results without a profile for each process give the mean over all.
+    """
+    blocks, disturbed = calm(timing.blocks)
+    found = [p.profile.stages for p in _profiled(blocks, arm) if p.profile is not None]
+    if found:
+        return mean_stages(found), disturbed
+    return _mean_stages(timing, arm), any(block.disturbed for block in timing.blocks)
 
 
 def stages_of(profile: ArmProfile) -> Stages:
@@ -68,7 +88,10 @@ def gain_of(timing: TimingResult, patch: Mapping[str, Any]) -> Gain | None:
 
     Seconds are compared only between epochs of the same number, and of the same batches unless the patch changes them.
     """
-    pairs = _pairs(timing)
+    blocks, disturbed = calm(timing.blocks)
+    pairs = _pairs(blocks)
+    if not pairs:  # only means over all blocks are known
+        disturbed = any(block.disturbed for block in timing.blocks)
     means = timing.reference_stages, timing.variant_stages
     stages = [(a.stages, b.stages) for a, b in pairs]
     if not stages and means[0] is not None and means[1] is not None:
@@ -83,8 +106,9 @@ def gain_of(timing: TimingResult, patch: Mapping[str, Any]) -> Gain | None:
         variant=timing.variant,
         reference=timing.reference,
         savings=_savings(stages, targeted_stages(patch)) if comparable else [],
+        disturbed=disturbed,
         wait_s=statistics.fmean(waits) if waits else None,
-        slower=_slower(_profiled(timing, "variant")),
+        slower=_slower(_profiled(blocks, "variant")),
         same_epoch=same_epoch,
         same_batches=same,
         nodes_ratio=_ratio(sum(a.nodes for a, _ in pairs), sum(b.nodes for _, b in pairs)),
@@ -107,17 +131,17 @@ def _savings(pairs: Sequence[tuple[Stages, Stages]], targets: Sequence[str]) -> 
     return savings
 
 
-def _pairs(timing: TimingResult) -> list[Pair]:
+def _pairs(blocks: Sequence[Block]) -> list[Pair]:
     """Of every block the first reference with the first variant, and the second ones: neighbours in A B B A."""
     pairs: list[Pair] = []
-    for block in timing.blocks:
+    for block in blocks:
         arms = {arm: [p.profile for p in block.processes if p.arm == arm] for arm in ("reference", "variant")}
         pairs += [(a, b) for a, b in zip(arms["reference"], arms["variant"], strict=False) if a and b]
     return pairs
 
 
-def _profiled(timing: TimingResult, arm: Arm) -> list[TimedProcess]:
-    return [p for block in timing.blocks for p in block.processes if p.arm == arm and p.profile is not None]
+def _profiled(blocks: Sequence[Block], arm: Arm) -> list[TimedProcess]:
+    return [p for block in blocks for p in block.processes if p.arm == arm and p.profile is not None]
 
 
 def _slower(processes: Sequence[TimedProcess]) -> float | None:

@@ -9,8 +9,10 @@ import pytest
 from harness.plan.model import Comparison
 from harness.records.record import StageProfile, Stages
 from harness.records.results import Block, TimedProcess, TimingResult
+from harness.reports.stage_shares import stage_shares
 from harness.spec.options import Options
 from harness.verdicts.analyze import analyze
+from harness.verdicts.diagnosis import ceiling_text
 from harness.verdicts.diagnosis_model import Diagnosis, ToggleCeiling
 from tests.verdicts.results import SAME, baseline_of, plan_of, quality_of, skipped, timing_of
 
@@ -78,8 +80,8 @@ def test_the_articles_step_waits_for_its_data() -> None:
     assert found.sentences == [
         "The bottleneck of baseline is the data side, 58 % of a step (sample 32 %, fetch 26 %, compute 28 %, "
         "update 14 %).",
-        "Try first: a background loader (loader.threads). Sample and fetch are 58 % of a step, so that it can give at "
-        "most 2.38 times; nothing here tried it.",
+        "Try first: a background loader (loader.threads). Sample and fetch are 58 % of a step: at most 2.38 "
+        "times if that took no time at all; nothing here tried it.",
         "More machines make no sense yet: the data side takes 58 % of a step (over half) and no loader overlaps it "
         "(loader.threads: 0), so that more devices would wait as well.",
     ]
@@ -104,9 +106,9 @@ def test_what_was_reached_stands_beside_the_ceiling() -> None:
     assert row(found, "loader.threads").tried == ["loader-1", "loader-2"]
     assert row(found, "loader.threads").best == "loader-2"
     assert found.sentences[1] == (
-        "Most room is left to a background loader (loader.threads): sample and fetch are 58 % of a step, so that it "
-        "can give at most 2.38 times; loader-2 gave 1.10 [1.08, 1.12]. Not tried: lower precision (precision), which "
-        "can give at most 1.72."
+        "Most room is left to a background loader (loader.threads): sample and fetch are 58 % of a step: at most "
+        "2.38 times if that took no time at all; loader-2 gave 1.10 [1.08, 1.12]. Not tried: another aggregation "
+        "(aggregation), 28 % of a step: at most 1.39 times if that took no time at all."
     )
 
 
@@ -122,7 +124,7 @@ def test_a_toggle_that_gained_nothing_or_is_on_or_skipped_has_no_room() -> None:
     assert row(found, "loader.threads").closed == "on in the baseline"
     assert row(found, "aggregation").reached == pytest.approx(0.8, abs=0.01)
     assert found.sentences[1].startswith(
-        "Try first: lower precision (precision). Compute and update are 42 % of a step"
+        "Try first: a feature cache (features.cache_ratio). Fetch is 26 % of a step: at most 1.35 times"
     )
     assert (found.more_machines, found.sentences[2]) == (
         "loader-behind",
@@ -131,6 +133,61 @@ def test_a_toggle_that_gained_nothing_or_is_on_or_skipped_has_no_room() -> None:
     )
     only_skipped = diagnosis_of(ARTICLE, {}, {}, skips={"x": "spmm is not here"})
     assert row(only_skipped, "aggregation").closed == "spmm is not here"
+
+
+def test_half_precision_is_no_hint_on_a_cpu_but_what_it_gave_there_is_told() -> None:
+    untried = row(diagnosis_of(ON_DEVICE, {}, {}), "precision")
+    assert (untried.tried, untried.closed) == ([], "half precision is often slower on a CPU: only a timing tells")
+    for ratio, hint in ((1.3, "Most room is left to lower precision"), (1.0, "Try first: another aggregation")):
+        timing = timing_of("bf16", [ratio, ratio + 0.01] * 2)
+        found = diagnosis_of(ON_DEVICE, {"bf16": {"precision": "bf16"}}, {"bf16": timing})
+        assert row(found, "precision").closed == ""
+        assert found.sentences[1].startswith(hint)
+
+
+def test_a_ceiling_that_nobody_comes_near_is_not_printed() -> None:
+    """98.7 % of a step: 1 / .013 is 77 times, which promises what no option gives."""
+    timings = {"spmm": timing_of("spmm", [1.12, 1.13] * 2)}
+    found = diagnosis_of((0.005, 0.004, 0.987, 0.004), {"spmm": {"aggregation": "spmm"}}, timings)
+    assert row(found, "aggregation").ceiling == pytest.approx(1 / 0.013)
+    assert found.sentences[1] == (
+        "Most room is left to another aggregation (aggregation): compute is 99 % of a step, which sets no useful "
+        "ceiling; spmm gave 1.12 [1.11, 1.14]."
+    )
+    assert (ceiling_text(77.0), ceiling_text(4.681), ceiling_text(None)) == ("over 10", "4.68", "–")
+
+
+def _with_load(timing: TimingResult, *indices: int) -> TimingResult:
+    blocks = [b.model_copy(update={"disturbed": b.index in indices}) for b in timing.blocks]
+    return timing.model_copy(update={"blocks": blocks})
+
+
+def test_disturbed_blocks_say_nothing_of_the_stages_where_others_are_there() -> None:
+    """Of two blocks, the second's stages are 0.1 s longer each."""
+    patches: dict[str, dict[str, Any]] = {"spmm": {"aggregation": "spmm"}}
+    plan = plan_of(Comparison(variant="spmm"), patches=patches)
+    variants = {"baseline": baseline_of(), "spmm": quality_of("spmm")}
+    timing = profiled(timing_of("spmm", [1.1] * 4), ARTICLE, (0.32, 0.26, 0.20, 0.14), jitter=0.1)
+    found = analyze(plan, variants, {"spmm": _with_load(timing, 1)})
+    profile, costs, (gain,) = found.diagnosis.baseline, found.comparisons[0].costs, found.diagnosis.gains
+    assert profile is not None
+    assert (profile.processes, profile.left_out, profile.disturbed, gain.disturbed) == (2, 2, False, False)
+    assert [t.seconds for t in profile.stages] == pytest.approx(ARTICLE)
+    assert costs.reference_stages == stages(*ARTICLE)
+    assert not costs.stages_disturbed
+    all_of_it = analyze(plan, variants, {"spmm": _with_load(timing, 0, 1)})
+    profile, costs, (gain,) = all_of_it.diagnosis.baseline, all_of_it.comparisons[0].costs, all_of_it.diagnosis.gains
+    assert profile is not None
+    assert (profile.processes, profile.left_out, profile.disturbed) == (4, 0, True)
+    assert profile.stages[0].seconds == pytest.approx(0.37)
+    assert costs.stages_disturbed
+    assert "Something outside disturbed the timing blocks that these shares are of: they may be off." in (
+        all_of_it.diagnosis.sentences
+    )
+    assert gain.sentences[0] == "Something outside disturbed its timing blocks: its stages may be off."
+    caption = stage_shares(all_of_it).caption
+    assert "Of disturbed blocks, since there are no others: baseline (ref.), spmm." in caption
+    assert "disturbed" not in stage_shares(found).caption
 
 
 def test_a_step_that_computes_is_not_kept_waiting() -> None:
