@@ -166,22 +166,45 @@ def retry(
     from harness.plan.confirmed import read_confirmed
     from harness.plan.model import CONTROL, Plan
     from harness.records.record import FAILED
-    from harness.records.retry import forget_failed, forget_results
+    from harness.records.retry import forget_failed, forget_results, last_files
 
     wanted = _names("--status", statuses, FAILED, "failed statuses")
     folder = _results_folder(target)
     made = read_model(folder / "plan.json", Plan)
+    resting = last_files(folder)
     if variant or timing:
+        _refuse_control(variant, timing)
         variants = _names("--variant", variant, made.cells, "variants of this plan") if variant else []
         timings = _names("--timing", timing, [CONTROL, *made.cells], "timings of this plan") if timing else []
         forgotten = forget_results(folder, variants, timings)
         print(f"{folder}: forgotten: {', '.join(forgotten) or 'nothing, there was no result of these'}")
+        _say_removed(resting if forgotten else [])
         return
     confirmed = read_confirmed(folder, made)
     plans = [made] if confirmed is None or confirmed.confirmation.plan is None else [confirmed.confirmation.plan, made]
     cells = {cell.cell_id: name for each in plans for name, cell in each.cells.items()}
     forgotten = forget_failed(folder, wanted, cells)
     print(f"{folder}: {len(forgotten)} failed runs forgotten" + (f" ({', '.join(forgotten)})" if forgotten else ""))
+    _say_removed(resting if forgotten else [])
+
+
+def _refuse_control(variant: str, timing: str) -> None:
+    """The control is asked for as a variant, which it is not."""
+    from harness.plan.model import CONTROL
+
+    names = [name.strip() for name in variant.split(",")]
+    if CONTROL not in names:
+        return
+    others = ",".join(name for name in names if name != CONTROL)
+    timings = ",".join(dict.fromkeys([*filter(None, timing.split(",")), CONTROL]))
+    remedy = (f"--variant {others} " if others else "") + f"--timing {timings}"
+    message = f"`{CONTROL}` is no variant, it is a timing, of the reference against itself; give {remedy}"
+    raise InputError(Problem("--variant", message))
+
+
+def _say_removed(names: list[str]) -> None:
+    if names:
+        print(f"removed too, since they rest on these: {', '.join(names)}; the next `snakemake` makes them again")
 
 
 @app.command(short_help="Compare two results folders: two versions of code or library, or two machines.")
@@ -617,11 +640,13 @@ def _names(option: str, text: str, allowed: Iterable[str], what: str) -> list[st
 def _opened(path: Path) -> ResultsFolder:
     """A results folder with all that is in it."""
     from harness.plan.model import Plan
+    from harness.verdicts.across.files import other_version, refuse_incomplete
     from harness.verdicts.across.folder import ResultsFolder
     from harness.verdicts.model import Verdicts
 
     folder = path.parent if path.suffix == ".json" else path
-    remedy = {"remedy": "another version of the harness wrote it: compare with one that reads both folders"}
+    refuse_incomplete(folder)
+    remedy = {"remedy": other_version(folder)}
     made = read_model(folder / "plan.json", Plan, **remedy)
     variants, timings = _results(folder, made, **remedy)
     verdicts = read_model(folder / "verdicts.json", Verdicts, **remedy)

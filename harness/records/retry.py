@@ -22,6 +22,16 @@ from harness.spec.options import Frozen
 
 Result = TypeVar("Result", bound=Frozen)
 
+_LAST_FILES = (
+    RECOMMENDED_FILE,
+    TIMED_FILE,
+    "verdicts.json",
+    "report.html",
+    "report.md",
+    "report.tex",
+    "report.csv",
+)
+
 
 def forget_failed(folder: Path, statuses: Collection[str], cells: Mapping[str, str]) -> list[str]:
     """Remove the failed records of a spec and every result that rests on them.
@@ -123,9 +133,14 @@ def forget_results(folder: Path, variants: Collection[str], timings: Collection[
     return sorted(forgotten)
 
 
+def last_files(folder: Path) -> list[str]:
+    """Files of ``results/<spec>`` that rest on all results, and that go with any of them."""
+    return [name for name in _LAST_FILES if (folder / name).exists()]
+
+
 def _forget_last_files(folder: Path) -> None:
     """Snakemake makes nothing again while the last files of the chain are there."""
-    for name in (RECOMMENDED_FILE, TIMED_FILE, "verdicts.json", "report.html", "report.md", "report.tex", "report.csv"):
+    for name in _LAST_FILES:
         (folder / name).unlink(missing_ok=True)
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from harness import __version__
 from harness.cli import main
+from harness.plan.version import ENGINE_VERSION
 from harness.verdicts.across.folder import ResultsFolder
+from harness.verdicts.model import Confirmation
 from tests.verdicts.across.made_up import A_METRICS, NEW, folder, less
 
 WIGGLE = [0.0005, -0.0004, 0.0002, -0.0006, 0.0003]
@@ -99,10 +103,34 @@ def test_a_folder_without_results_or_of_another_version_ends_with_2(
     run: Run, old: Path, tmp_path: Path, capsys
 ) -> None:
     assert run("compare", old, tmp_path) == 2
-    assert "no such file" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"{tmp_path}: plan.json and verdicts.json are missing; a folder that can be compared has plan.json" in said
+    assert "results/reference keep only the outcome" in said
     result = old / "variants" / "thin.json"
     result.write_text(json.dumps(json.loads(result.read_text()) | {"from_the_future": 1}))
     assert run("compare", old, old) == 2
     said = capsys.readouterr().err
-    assert "another version of the harness wrote it: compare with one that reads both folders" in said
+    assert "no file there says which version wrote it, and this is harness" in said
     assert "delete" not in said
+
+
+def test_both_versions_are_named(run: Run, old: Path, tmp_path: Path, capsys) -> None:
+    environment = NEW | {"harness": "0.0.9", "engine": 2}
+    older = written(folder("older", environment=environment), tmp_path / "older" / "thin")
+    plan = older / "plan.json"
+    plan.write_text(json.dumps(json.loads(plan.read_text()) | {"from_the_past": 1}))
+    assert run("compare", old, older) == 2
+    said = capsys.readouterr().err
+    mine = f"harness {__version__} with engine {ENGINE_VERSION}"
+    assert "older/thin/plan.json: not a Plan of this version" in said
+    assert f"harness 0.0.9 with engine 2 wrote these results, and this is {mine}: compare with the newer" in said
+
+
+def test_a_confirmation_is_named_as_not_compared(run: Run, old: Path, tmp_path: Path, capsys) -> None:
+    found = folder("b")
+    stack = Confirmation(names=["thin"], note="confirmed", comparison=found.verdicts.comparisons[0])
+    verdicts = found.verdicts.model_copy(update={"confirmation": stack})
+    new = written(replace(found, verdicts=verdicts), tmp_path / "b" / "thin")
+    assert run("compare", old, new, "--format", "json") == 0
+    left_out = json.loads(capsys.readouterr().out)["left_out"]
+    assert left_out == [f"the confirmation in {new}, of thin: only the grid is read"]

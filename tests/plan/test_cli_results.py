@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.cli import _results, analyze, time
+from harness.cli import _results, analyze, retry, time
 from harness.cli import plan as show_plan
 from harness.plan.done import belongs
 from harness.plan.files import variant_plans, write_plan
@@ -105,3 +105,34 @@ def test_power_reads_a_pilot_and_says_what_is_wrong(tmp_path: Path, capsys: pyte
     ):
         with pytest.raises(InputError, match=words):
             show_plan(spec, **({"as_json": False, "power": True, "sd": None, "pilot": None, "true_drop": 0.0} | wrong))
+
+
+def test_retry_names_all_that_it_removes(plan_of: PlanOf, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    plan = plan_of(TWO)
+    write_plan(plan, tmp_path)
+    folder, baseline = tmp_path / plan.spec, plan.cells["baseline"].cell_id
+    (folder / "timing").mkdir()
+    of: dict[str, Any] = {"variant": "baseline", "cell_id": baseline, "threads": 1, "device": "cpu"}
+    of |= {"reference": "baseline", "reference_cell_id": baseline}
+    (folder / "timing" / "control.json").write_text(TimingResult(status="ok", **of).model_dump_json())
+    for name in ("verdicts.json", "report.html"):
+        (folder / name).write_text("{}")
+    retry(str(folder), "oom", "", "half")
+    assert capsys.readouterr().out == f"{folder}: forgotten: nothing, there was no result of these\n"
+    retry(str(folder), "oom", "", "control")
+    assert capsys.readouterr().out.splitlines() == [
+        f"{folder}: forgotten: control: timing",
+        "removed too, since they rest on these: verdicts.json, report.html; the next `snakemake` makes them again",
+    ]
+    assert not (folder / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("variant", "timing", "remedy"),
+    [("half, control", "", "--variant half --timing control"), ("control", "spmm", "--timing spmm,control")],
+)
+def test_the_control_is_no_variant(plan_of: PlanOf, tmp_path: Path, variant: str, timing: str, remedy: str) -> None:
+    plan = plan_of(TWO)
+    write_plan(plan, tmp_path)
+    with pytest.raises(InputError, match=f"`control` is no variant, it is a timing.*; give {remedy}$"):
+        retry(str(tmp_path / plan.spec), "oom", variant, timing)

@@ -51,7 +51,7 @@ def compare(a: ResultsFolder, b: ResultsFolder, allowed: str = "") -> Across:
         unrecorded=unrecorded,
         controls=(a.verdicts.control, b.verdicts.control),
         cells=[_cell(a, b, of_a[key], of_b[key]) for key in both],
-        left_out=left_out,
+        left_out=[*left_out, *_confirmations(a, b)],
     )
 
 
@@ -149,6 +149,16 @@ def _left_out(a: ResultsFolder, b: ResultsFolder, of_a: dict[str, Cell], of_b: d
             alone.remove(namesake)
             lines.append(f"{cell.name} has other options in each: {listed(_other_options(cell, namesake), 4)}")
     return lines + [f"{cell.name} is in {b.name} alone" for cell in alone]
+
+
+def _confirmations(*folders: ResultsFolder) -> list[str]:
+    """The grids are compared and no confirmation, whose stacks may be of other parts and seeds."""
+    stacks = [(folder, folder.verdicts.confirmation) for folder in folders]
+    return [
+        f"the confirmation in {folder.name}, of {listed(stack.names)}: only the grid is read"
+        for folder, stack in stacks
+        if stack is not None and stack.comparison is not None
+    ]
 
 
 def _other_options(one: Cell, other: Cell) -> list[str]:

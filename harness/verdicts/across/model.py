@@ -82,7 +82,7 @@ class Across(Frozen):
     unrecorded: list[str] = Field([], description="What one of the folders does not say.")
     controls: tuple[Control, Control] = Field(strict=False)
     cells: list[CellAcross]
-    left_out: list[str] = Field([], description="Variants that are not compared, and why.")
+    left_out: list[str] = Field([], description="Variants and confirmations that are not compared, and why.")
 
     def cells_that(self, *states: AccuracyState) -> list[CellAcross]:
         """Cells whose accuracy has one of these states."""
