@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from harness.plan.model import Plan
+from harness.reports.caveats import Named, caveats
 from harness.reports.digits import fixed, shortened
 from harness.spec.dataset import Builtin, Files, Ogb, Pyg
 from harness.spec.schema import Gate
@@ -63,7 +64,7 @@ def question(plan: Plan, verdicts: Verdicts) -> str:
 
 
 def answer(verdicts: Verdicts) -> str:
-    """The answer in one sentence."""
+    """The answer in one sentence, and in another one what it would leave out otherwise."""
     compared = [c for c in verdicts.comparisons if c.verdict != "skipped"]
     if not compared:
         return "Nothing was compared: every variant was skipped."
@@ -78,6 +79,7 @@ def answer(verdicts: Verdicts) -> str:
         return (
             f"{len(accepted)} of {plural(len(compared), 'variant')} {verb} worth having: {names}, "
             f"{each}with a drop of {metric(verdicts.gate)} shown to be at most {limit}."
+            f"{_but([(c.variant, c) for c in accepted])}"
         )
     why = _why_none(verdicts, compared, enabling)
     return f"None of {plural(len(compared), 'variant')} is shown to be worth having: {why}."
@@ -116,7 +118,13 @@ def _confirmed(verdicts: Verdicts, found: Confirmation, alone: str, accepted: in
     return (
         f"{together} {'together are' if many else 'is'} worth having: {gain(found.comparison)}, with a drop of "
         f"{metric(verdicts.gate)} shown on fresh seeds to be at most {limit}; {pass_alone}."
+        f"{_but([('the stack' if many else together, found.comparison)])}"
     )
+
+
+def _but(praised: Sequence[Named]) -> str:
+    words = caveats(praised)
+    return f" {words}" if words else ""
 
 
 def gain(comparison: ComparisonVerdict) -> str:
