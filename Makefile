@@ -6,7 +6,7 @@ CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 # Real graphs for tests that need them; such tests skip, with the reason, where they are missing.
 DATA   := $(if $(HARNESS_DATA),$(HARNESS_DATA),$(if $(wildcard ../shared/data),$(abspath ../shared/data),data))
 
-.PHONY: quickstart install test check bench bench-big gpu-check clean
+.PHONY: quickstart install test check docs bench bench-big gpu-check clean
 
 quickstart: install
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/snakemake --cores $(CORES)
@@ -29,6 +29,11 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+# Without a server the pages have no search; `.venv/bin/mkdocs serve` is one.
+docs: install
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "open build/site/index.html"
+
 bench: install
 	HARNESS_DATA=$(DATA) $(BIN)/python -m tests.benchmarks
 
@@ -42,5 +47,5 @@ gpu-check: install
 
 # All that was prepared and run; results/reference is part of the repository.
 clean:
-	rm -rf .cache .snakemake
+	rm -rf .cache .snakemake build/site
 	test ! -d results || find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} +
