@@ -1,8 +1,11 @@
-"""What all figures share: sizes, inks, a name's place on an axis, and SVG without a browser or a network."""
+"""What all figures share: sizes, inks, a name's place on an axis, and SVG without a browser or a network.
+
+A mark says its values where a pointer rests on it, and to a screen reader, if its chart encodes `description=` from a
+field of its rows (`description="hover:N"`); marks without one are silent, so that nothing is said twice.
+"""
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -11,6 +14,7 @@ from typing import Any, Literal
 
 from harness.reports.digits import shortened, shortened_apart
 from harness.reports.escaping import clean
+from harness.reports.figure_data import FigureData
 from harness.reports.labels import CHARACTER_PX
 
 PHONE = 400  # pixels: what is narrower is laid out for a phone
@@ -23,12 +27,13 @@ _FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 class Figure:
     """A figure with the sentence that says how to read it; without data, the sentence that says why it is missing."""
 
-    name: str  # figures/<name>.svg
+    name: str  # figures/<name>.svg, figures/<name>.csv
     title: str
     caption: str
     wide: str = ""  # SVG, empty where the data are absent
     narrow: str = ""
     missing: str = ""
+    data: FigureData | None = None  # what is drawn, for a CSV; every figure that is drawn has it
 
 
 def names_axis(names: Sequence[str], over_all: int) -> tuple[Any, int]:
@@ -62,6 +67,9 @@ def scale(domain: tuple[float, float], kind: Literal["linear", "log"] = "linear"
 
 def svg(chart: Any, prefix: str) -> str:
     """Render with plain type and a light grid; ids get a prefix, so that several figures fit into one page."""
+    import altair as alt
+    from vl_convert import vegalite_to_svg
+
     styled = (
         chart.configure(font=_FONT, background="#ffffff", padding=4)
         .configure_view(stroke=None)
@@ -77,9 +85,31 @@ def svg(chart: Any, prefix: str) -> str:
         )
         .configure_legend(labelFontSize=12, labelColor=INK)
     )
-    file = io.StringIO()
-    styled.save(file, format="svg")
-    return _with_prefix(file.getvalue(), prefix)
+    described = _silent_without_description(styled.to_dict())
+    version = "v" + ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    return _titled(_with_prefix(vegalite_to_svg(described, vl_version=version), prefix))
+
+
+def _silent_without_description(spec: dict[str, Any]) -> dict[str, Any]:
+    """Marks that encode no description lose the label that Vega would make of their axes."""
+    changed = dict(spec)
+    for part in ("layer", "hconcat", "vconcat", "concat"):
+        if part in spec:
+            changed[part] = [_silent_without_description(inner) for inner in spec[part]]
+    if "spec" in spec:  # of a facet
+        changed["spec"] = _silent_without_description(spec["spec"])
+    if "mark" in spec and "description" not in spec.get("encoding", {}):
+        mark = spec["mark"]
+        changed["mark"] = ({"type": mark} if isinstance(mark, str) else mark) | {"aria": False}
+    return changed
+
+
+_MARK = re.compile(r'<(\w+) (aria-label="([^"]*)" role="graphics-symbol"[^>]*)/>')
+
+
+def _titled(svg: str) -> str:
+    """Every labelled mark with its label as title, which a browser shows where the pointer rests."""
+    return _MARK.sub(r"<\1 \2><title>\3</title></\1>", svg)
 
 
 def _with_prefix(svg: str, prefix: str) -> str:

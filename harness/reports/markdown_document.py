@@ -91,7 +91,7 @@ def _figure(figure: Figure) -> str:
         return f"**{markdown(figure.title)}.** {markdown(figure.missing)}"
     return (
         f"![{markdown(figure.title)}](figures/{figure.name}.svg)\n\n**{markdown(figure.title)}.** "
-        f"{markdown(figure.caption)}"
+        f"{markdown(figure.caption)} [Data](figures/{figure.name}.csv)."
     )
 
 

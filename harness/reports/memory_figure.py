@@ -8,6 +8,7 @@ from harness.plan.model import Plan
 from harness.reports.digits import bytes_text
 from harness.reports.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, names_axis, some, svg
 from harness.reports.escaping import clean
+from harness.reports.figure_data import FigureData
 from harness.verdicts.model import Verdicts
 
 
@@ -31,7 +32,9 @@ def memory(plan: Plan, verdicts: Verdicts) -> Figure:
     absent = [c.variant for c in verdicts.comparisons if c.memory.variant_bytes is None and c.verdict != "skipped"]
     if absent:
         caption += f" Not measured: {some(absent)}."
-    return Figure("memory", title, caption, _memory_svg(rows, names, WIDE), _memory_svg(rows, names, NARROW))
+    drawn = [_memory_svg(rows, names, width) for width in (WIDE, NARROW)]
+    data = FigureData(("variant", "kind", "bytes"), [(r["variant"], r["kind"], r["bytes"]) for r in rows])
+    return Figure("memory", title, caption, *drawn, data=data)
 
 
 def _memory_rows(plan: Plan, verdicts: Verdicts) -> list[dict[str, Any]]:
@@ -64,6 +67,7 @@ def _memory_svg(rows: list[dict[str, Any]], names: list[str], over_all: int) -> 
         (u, s) for u, s in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("bytes", 1.0)) if most >= s or s == 1.0
     )
     rows = [r | {"amount": r["bytes"] / size, "text": bytes_text(r["bytes"])} for r in rows]
+    rows = [r | {"hover": f"{r['variant']}: {r['text']} {r['kind']}"} for r in rows]
     scale = alt.Scale(domain=[0.0, 1.02 * most / size], nice=False)
     x = alt.X(
         "amount:Q", title=f"peak memory, {unit}", scale=scale, axis=alt.Axis(tickCount=5 if over_all > PHONE else 3)
@@ -80,6 +84,7 @@ def _memory_svg(rows: list[dict[str, Any]], names: list[str], over_all: int) -> 
             y=y,
             color=alt.Color("kind:N", scale=colours, legend=legend),
             shape=alt.Shape("kind:N", scale=shapes, legend=legend),
+            description="hover:N",
         )
     )
     spans = _spans(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from dataclasses import asdict
 
@@ -15,6 +16,7 @@ from harness.reports.contents import (
     Contents,
 )
 from harness.reports.escaping import clean
+from harness.reports.figure_data import FigureData
 from harness.reports.open_questions import HEADING, NONE
 from harness.reports.together import HEADING as TOGETHER
 from harness.reports.together import HEIGHT_HEADINGS, HEIGHTS_CAPTION, PART_HEADINGS, PARTS_CAPTION
@@ -40,6 +42,7 @@ def page(contents: Contents) -> str:
             value if isinstance(value, Markup) else clean(value) if isinstance(value, str) else value
         ),
     )
+    environment.filters["data_uri"] = _data_uri
     environment.filters["svg"] = lambda text: Markup(re.sub(r"<\?xml[^>]*>|<!DOCTYPE[^>]*>", "", text))
     stylesheet, _, _ = loader.get_source(environment, "report.css")
     return environment.get_template("report.html").render(
@@ -63,3 +66,8 @@ def page(contents: Contents) -> str:
         nothing_open=NONE,
         version=__version__,
     )
+
+
+def _data_uri(data: FigureData) -> str:
+    """The CSV inside the page, so that one file is enough."""
+    return "data:text/csv;charset=utf-8;base64," + base64.b64encode(data.csv().encode()).decode()

@@ -26,7 +26,7 @@ def write_report(
     folder: Path,
     claims: Sequence[ClaimOutcome] = (),
 ) -> None:
-    """Write ``report.md``, ``report.tex``, ``report.csv``, ``report.html`` and ``figures/*.svg``.
+    """Write ``report.md``, ``report.tex``, ``report.csv``, ``report.html``, ``figures/*.svg`` and ``figures/*.csv``.
 
     Figures without data are not written; their place in the page says why, and one of an earlier report is removed.
 
@@ -44,12 +44,16 @@ def write_report(
     drawn = figures(plan, verdicts, variants)
     contents = contents_of(plan, verdicts, variants, timings, drawn, claims)
     for figure in drawn:
-        path = folder / "figures" / f"{figure.name}.svg"
-        if figure.wide:
-            write_atomically(path, figure.wide)
-        else:
-            path.unlink(missing_ok=True)
+        _write_or_remove(folder / "figures" / f"{figure.name}.svg", figure.wide)
+        _write_or_remove(folder / "figures" / f"{figure.name}.csv", "" if figure.data is None else figure.data.csv())
     write_atomically(folder / "report.csv", csv_table(verdicts))
     write_atomically(folder / "report.tex", latex_document(contents))
     write_atomically(folder / "report.md", markdown_document(contents))
     write_atomically(folder / "report.html", page(contents))
+
+
+def _write_or_remove(path: Path, text: str) -> None:
+    if text:
+        write_atomically(path, text)
+    else:
+        path.unlink(missing_ok=True)

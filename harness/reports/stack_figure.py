@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.reports.digits import bytes_text, fixed, seconds_text
+from harness.reports.digits import bytes_text, fixed, ratio_with_interval, seconds_text
 from harness.reports.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, names_axis, scale, some, svg
 from harness.reports.escaping import clean
+from harness.reports.figure_data import FigureData
 from harness.verdicts.model import Confirmation, Verdicts
 
 _GAIN, _LOSS = "#00785a", "#c8400a"
@@ -32,7 +33,10 @@ def stack_figures(verdicts: Verdicts) -> list[Figure]:
     absent = [h.adds for h in found.heights if h.speed.ratio is None]
     if absent:
         caption += f" Without a ratio: {some(absent)}."
-    return [Figure("stack", TITLE, caption, _svg(rows, names, WIDE), _svg(rows, names, NARROW))]
+    columns = ("variant", "start", "ratio", "lower", "upper", "epoch_s", "bytes")
+    headings = ("part", "speedup_before", "speedup", "speedup_lower", "speedup_upper", "epoch_s", "peak_bytes")
+    data = FigureData(headings, [[row[name] for name in columns] for row in rows])
+    return [Figure("stack", TITLE, caption, _svg(rows, names, WIDE), _svg(rows, names, NARROW), data=data)]
 
 
 def _rows(found: Confirmation) -> list[dict[str, Any]]:
@@ -40,15 +44,16 @@ def _rows(found: Confirmation) -> list[dict[str, Any]]:
     whole = found.heights[-1] if found.heights else None
     if whole is None:
         return []
-    first = _row("baseline", 1.0, 1.0, (1.0, 1.0), whole.speed.reference_epoch_s, whole.memory.reference_bytes)
+    first = _row("baseline", 1.0, 1.0, None, whole.speed.reference_epoch_s, whole.memory.reference_bytes)
     rows, before = [first], 1.0
     for height in found.heights:
         ratio = height.speed.ratio
         if ratio is None:
             continue
-        interval = height.speed.ci or (ratio, ratio)
         name = f"+ {clean(height.adds)}"
-        rows.append(_row(name, before, ratio, interval, height.speed.variant_epoch_s, height.memory.variant_bytes))
+        rows.append(
+            _row(name, before, ratio, height.speed.ci, height.speed.variant_epoch_s, height.memory.variant_bytes)
+        )
         before = ratio
     return rows
 
@@ -57,14 +62,28 @@ def _row(
     name: str,
     start: float,
     ratio: float,
-    interval: tuple[float, float],
+    interval: tuple[float, float] | None,
     epoch_s: float | None,
     peak: int | None,
 ) -> dict[str, Any]:
     # a bound far off its point, of few blocks, must not push the bars into a corner
-    low, high = max(interval[0], ratio / 2), min(interval[1], ratio * 2)
+    lower, upper = interval or (None, None)
+    low, high = max(lower or ratio, ratio / 2), min(upper or ratio, ratio * 2)
     text = f"{fixed(ratio, 2)}×, {seconds_text(epoch_s)}, {bytes_text(peak)}"
-    return {"variant": name, "start": start, "ratio": ratio, "low": low, "high": high, "text": text}
+    return {
+        "variant": name,
+        "start": start,
+        "ratio": ratio,
+        "low": low,
+        "high": high,
+        "text": text,
+        "hover": f"{name}: {ratio_with_interval(ratio, interval, 1.0)} times as fast, {seconds_text(epoch_s)} an "
+        f"epoch, peak memory {bytes_text(peak)}",
+        "lower": lower,
+        "upper": upper,
+        "epoch_s": epoch_s,
+        "bytes": peak,
+    }
 
 
 def _svg(rows: list[dict[str, Any]], names: list[str], over_all: int) -> str:
@@ -80,9 +99,11 @@ def _svg(rows: list[dict[str, Any]], names: list[str], over_all: int) -> str:
     x = alt.X("start:Q", title="times as fast as the baseline", scale=domain, axis=axis)
     base = alt.Chart(alt.Data(values=rows))
     colour = alt.condition("datum.ratio >= datum.start", alt.value(_GAIN), alt.value(_LOSS))
-    bars = base.mark_bar(height=12, opacity=0.85).encode(x=x, x2="ratio:Q", y=y, color=colour)
+    bars = base.mark_bar(height=12, opacity=0.85).encode(x=x, x2="ratio:Q", y=y, color=colour, description="hover:N")
     lines = base.mark_rule(color=INK, strokeWidth=1.5).encode(x=alt.X("low:Q", scale=domain), x2="high:Q", y=y)
-    points = base.mark_point(size=40, filled=True, color=INK, opacity=1).encode(x=alt.X("ratio:Q", scale=domain), y=y)
+    points = base.mark_point(size=40, filled=True, color=INK, opacity=1).encode(
+        x=alt.X("ratio:Q", scale=domain), y=y, description="hover:N"
+    )
     one = alt.Chart(alt.Data(values=[{"one": 1.0}])).mark_rule(strokeDash=[5, 4], color=MUTED)
     layers = [one.encode(x=alt.X("one:Q", scale=domain)), bars, lines, points]
     if room:

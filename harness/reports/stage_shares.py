@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from harness.records.record import Stages
-from harness.reports.digits import seconds_text
+from harness.reports.digits import fixed, seconds_text
 from harness.reports.drawing import INK, NARROW, PHONE, WIDE, Figure, names_axis, some, svg
 from harness.reports.escaping import clean
+from harness.reports.figure_data import FigureData
 from harness.verdicts.model import ComparisonVerdict, Costs, Verdicts
 from harness.verdicts.profiles import mean_stages
 
@@ -53,7 +54,14 @@ def stage_shares(verdicts: Verdicts) -> Figure:
         caption += f" Without stages: {some(absent)}."
     names = [bar.name for bar in bars]
     wide, narrow = (_stages_svg(rows, floors, names, width) for width in (WIDE, NARROW))
-    return Figure(STAGES, title, caption, wide, narrow)
+    return Figure(STAGES, title, caption, wide, narrow, data=_data(rows, floors))
+
+
+def _data(rows: list[dict[str, Any]], floors: list[dict[str, Any]]) -> FigureData:
+    """A row a stage, and one for the tick where there is one."""
+    lengths = [(r["variant"], r["stage"], r["end"] - r["start"], float(r["exact_share"])) for r in rows]
+    ticks = [(f["variant"], "ceiling", f["floor"], None) for f in floors]
+    return FigureData(("variant", "stage", "epoch_s", "share"), [*lengths, *ticks])
 
 
 def _floor(comparison: ComparisonVerdict) -> dict[str, Any] | None:
@@ -62,7 +70,9 @@ def _floor(comparison: ComparisonVerdict) -> dict[str, Any] | None:
     if costs.ceiling is None or costs.reference_stages is None:
         return None
     total = sum(float(getattr(costs.reference_stages, f"{stage}_s")) for stage in STAGE_COLOURS)
-    return {"variant": clean(comparison.variant), "floor": total / costs.ceiling}
+    name, floor = clean(comparison.variant), total / costs.ceiling
+    hover = f"{name}: no less than {seconds_text(floor)}, so at most {fixed(costs.ceiling, 2)} times as fast"
+    return {"variant": name, "floor": floor, "hover": hover}
 
 
 def _reference_bars(timed: Sequence[ComparisonVerdict]) -> list[Bar]:
@@ -96,6 +106,8 @@ def _stage_rows(name: str, stages: Stages) -> list[dict[str, Any]]:
                 "end": start + length,
                 "total": total,
                 "share": f"{100 * share:.0f}",
+                "exact_share": share,
+                "hover": f"{name}: {stage} {seconds_text(length)}, {100 * share:.0f} % of {seconds_text(total)}",
                 "ink": _STAGE_INK[stage],
                 "total_text": seconds_text(total),
             }
@@ -120,7 +132,9 @@ def _stages_svg(rows: list[dict[str, Any]], floors: list[dict[str, Any]], names:
         legend=alt.Legend(title=None, orient="top", symbolType="square", symbolSize=140),
     )
     base = alt.Chart(alt.Data(values=rows))
-    bars = base.mark_bar(stroke="#ffffff", strokeWidth=0.8).encode(x=x, x2="end:Q", y=y, color=colour)
+    bars = base.mark_bar(stroke="#ffffff", strokeWidth=0.8).encode(
+        x=x, x2="end:Q", y=y, color=colour, description="hover:N"
+    )
     roomy = [
         r | {"centre": (r["start"] + r["end"]) / 2}
         for r in rows
@@ -139,6 +153,6 @@ def _stages_svg(rows: list[dict[str, Any]], floors: list[dict[str, Any]], names:
     if floors:
         scaled = alt.Chart(alt.Data(values=[f | {"floor": f["floor"] * per_unit} for f in floors]))
         ticks = scaled.mark_tick(color=INK, thickness=3, size=24)
-        layers.append(ticks.encode(x=alt.X("floor:Q", scale=scale), y=y))
+        layers.append(ticks.encode(x=alt.X("floor:Q", scale=scale), y=y, description="hover:N"))
     chart = alt.layer(*layers).properties(width=width, height=alt.Step(24))
     return svg(chart, f"stages-{over_all}")

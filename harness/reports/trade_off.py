@@ -11,7 +11,9 @@ from harness.reports.answer import ORDER, metric
 from harness.reports.digits import fixed, shortened
 from harness.reports.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, scale, some, svg
 from harness.reports.escaping import clean
+from harness.reports.figure_data import FigureData
 from harness.reports.labels import Box, Label, Point, place_labels, text_box
+from harness.reports.tables import accuracy_text, speed_text
 from harness.spec.schema import Gate
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 
@@ -40,7 +42,8 @@ def trade_off(verdicts: Verdicts) -> Figure:
     """Speed-up over accuracy change, with both intervals and both limits."""
     gate = verdicts.gate
     title = f"Speed-up against change of {metric(gate)}"
-    points = [_point(c) for c in verdicts.comparisons if _measured_both(c)]
+    compared = [c for c in verdicts.comparisons if _measured_both(c)]
+    points = [_point(c, gate) for c in compared]
     absent = [c.variant for c in verdicts.comparisons if not _measured_both(c) and c.verdict != "skipped"]
     if not points:
         why = f"no variant has both its {metric(gate)} and its speed-up measured"
@@ -59,7 +62,17 @@ def trade_off(verdicts: Verdicts) -> Figure:
         caption += f" {bare} points stand too close to others for a name; the table names them in full."
     if absent:
         caption += f" Not drawn, for want of one of the two: {some(absent)}."
-    return Figure("speed_accuracy", title, caption, wide, narrow)
+    return Figure("speed_accuracy", title, caption, wide, narrow, data=_data(compared))
+
+
+def _data(compared: list[ComparisonVerdict]) -> FigureData:
+    rows = []
+    for c in compared:
+        assert c.accuracy is not None
+        change = (c.accuracy.delta_pp, *(c.accuracy.ci_pp or (None, None)))
+        rows.append((clean(c.variant), c.verdict, *change, c.speed.ratio, *(c.speed.ci or (None, None))))
+    bounds = ("delta_pp", "delta_lower_pp", "delta_upper_pp", "speedup", "speedup_lower", "speedup_upper")
+    return FigureData(("variant", "verdict", *bounds), rows)
 
 
 def _measured_both(comparison: ComparisonVerdict) -> bool:
@@ -67,7 +80,7 @@ def _measured_both(comparison: ComparisonVerdict) -> bool:
     return accuracy is not None and accuracy.delta_pp is not None and bool(comparison.speed.ratio)
 
 
-def _point(c: ComparisonVerdict) -> dict[str, Any]:
+def _point(c: ComparisonVerdict, gate: Gate) -> dict[str, Any]:
     assert c.accuracy is not None
     assert c.accuracy.delta_pp is not None
     assert c.speed.ratio is not None
@@ -83,6 +96,8 @@ def _point(c: ComparisonVerdict) -> dict[str, Any]:
         "ratio": ratio,
         "low": low,
         "high": high,
+        "hover": f"{clean(c.variant)} ({c.verdict}): change of {metric(gate)}, pp: {accuracy_text(c, gate)}; "
+        f"speed-up: {speed_text(c, gate)}",
     }
 
 
@@ -147,7 +162,9 @@ def _trade_off_svg(points: list[dict[str, Any]], verdicts: Verdicts, over_all: i
         _limit("y", gate.min_speedup),
         bars.encode(x=alt.X("left:Q", title=x_title), x2="right:Q", y=y, color=colour),
         bars.encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=colour),
-        base.mark_point(size=70, filled=True, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
+        base.mark_point(size=70, filled=True, opacity=1).encode(
+            x=x, y=y, color=colour, shape=shape, description="hover:N"
+        ),
         _written(limits, plane, MUTED, 11),
     ]
     if names:

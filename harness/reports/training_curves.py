@@ -9,6 +9,7 @@ from harness.plan.model import Plan
 from harness.records.results import VariantResult
 from harness.reports.drawing import INK, MUTED, NARROW, WIDE, Figure, some, svg
 from harness.reports.escaping import clean
+from harness.reports.figure_data import FigureData
 from harness.verdicts.training_curves import ORDERS, by_epoch, norm_range, rose
 
 _TITLE = "Training loss and gradient norm"
@@ -27,7 +28,9 @@ def training_curves(plan: Plan, variants: Mapping[str, VariantResult]) -> Figure
         "the gradient, before clipping, of the steps that were looked at, on a logarithmic scale."
     )
     caption += f" Standing out: {some(outstanding)}." if outstanding else ""
-    return Figure("training", _TITLE, caption, _drawn(rows, WIDE), _drawn(rows, NARROW))
+    columns = ("cell", "panel", "epoch", "value")
+    data = FigureData(("variant", "quantity", "epoch", "median"), [[row[name] for name in columns] for row in rows])
+    return Figure("training", _TITLE, caption, _drawn(rows, WIDE), _drawn(rows, NARROW), data=data)
 
 
 def _stands_out(result: VariantResult) -> bool:

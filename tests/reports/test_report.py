@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import os
@@ -19,6 +20,7 @@ from harness.records.record import Stages
 from harness.reports.answer import answer, control_line, looks_line, question, sentence
 from harness.reports.details import facts, failures, value_text
 from harness.reports.drawing import Figure
+from harness.reports.figure_data import FigureData
 from harness.reports.figures import figures
 from harness.reports.open_questions import HEADING, open_questions
 from harness.reports.report import write_report
@@ -198,7 +200,8 @@ def test_the_page_loads_nothing_and_runs_nothing(report) -> None:
     for _, attributes in page.tags:
         assert not [name for name in attributes if name.startswith("on")]
         for name in ("src", "href", "xlink:href", "data", "action", "srcset"):
-            assert (attributes.get(name) or "#").startswith("#")
+            own = "data:text/csv;charset=utf-8;base64," if "download" in attributes else "#"
+            assert (attributes.get(name) or own).startswith(own)
     assert all(target.startswith("#") for target in re.findall(r"url\(\s*['\"]?([^)]*)", text))
     assert "@import" not in text
 
@@ -208,7 +211,7 @@ def test_ids_in_the_page_are_unique_and_links_lead_somewhere(report) -> None:
     tags = _Page((folder / "report.html").read_text()).tags
     ids = [a["id"] for _, a in tags if a.get("id")]
     assert len(ids) == len(set(ids))
-    assert {a["href"][1:] for _, a in tags if a.get("href")} <= set(ids)
+    assert {a["href"][1:] for _, a in tags if a.get("href") and "download" not in a} <= set(ids)
 
 
 def _tables(text: str) -> list[list[str]]:
@@ -293,9 +296,42 @@ def test_figures_are_files_exactly_where_the_page_draws_them(report) -> None:
     _, folder = report
     markdown = (folder / "report.md").read_text()
     linked = set(re.findall(r"\]\((figures/[a-z_]+\.svg)\)", markdown))
-    assert linked == {f"figures/{p.name}" for p in (folder / "figures").glob("*")}
+    assert linked == {f"figures/{p.name}" for p in (folder / "figures").glob("*.svg")}
     assert len(linked) + markdown.count("Not drawn: no") == 4
+    assert {p.stem for p in (folder / "figures").glob("*.csv")} == {p.stem for p in (folder / "figures").glob("*.svg")}
     assert not list(folder.rglob(".*"))
+
+
+def test_a_figure_gives_its_data_unrounded_beside_it_and_in_the_page(
+    make_verdicts, make_plan, make_results, tmp_path
+) -> None:
+    verdicts = make_verdicts([comparison("=cache()"), comparison("b", speed=speed(1.0 / 3.0))])
+    write_report(make_plan(verdicts), verdicts, *make_results(verdicts), tmp_path)
+    text = (tmp_path / "figures" / "speed_accuracy.csv").read_text()
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["variant"] for row in rows] == ["'=cache()", "b"]
+    assert float(rows[1]["speedup"]) == 1.0 / 3.0
+    links = [a for t, a in _Page((tmp_path / "report.html").read_text()).tags if t == "a" and "download" in a]
+    files = {a["download"]: base64.b64decode((a["href"] or "").partition(",")[2]).decode() for a in links}
+    assert files == {path.name: path.read_text() for path in (tmp_path / "figures").glob("*.csv")}
+
+
+def test_rows_of_a_figure_are_as_long_as_its_headings() -> None:
+    with pytest.raises(ValueError, match="1 cells under 2 headings"):
+        FigureData(("a", "b"), [("x",)])
+
+
+def test_marks_say_their_values_and_decoration_is_silent(make_verdicts, make_plan) -> None:
+    verdicts = make_verdicts([comparison("a<b"), comparison("c")])
+    trade_off, stages, memory, _ = figures(make_plan(verdicts), verdicts, {})
+    for figure, said, marks in (
+        (trade_off, "a&lt;b (accept): change of accuracy, pp: −0.06 [−0.31, +0.19]; speed-up: 1.21 [1.15, 1.27]", 2),
+        (stages, "c: sample 26.4 ms, 32 % of 82.6 ms", 14),  # four stages of three bars, two ticks
+        (memory, "baseline (ref.): 100 MB measured", 6),
+    ):
+        assert f"<title>{said}</title>" in figure.wide
+        assert f'aria-label="{said}"' in figure.narrow
+        assert figure.wide.count("<title>") == marks
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
