@@ -37,6 +37,7 @@ STYLES = {
 }
 _PARTITION_HEADER = ["partition", "cut", "kept", "over", "nodes", "edges", "train", "empty", "time"]
 _SHORTEST_NAME = 10
+_INDENT = 5  # of what stands under a row
 _MOST_LINES = 12  # of reasons and of open questions; the page has them all
 _MOST_NAMES = 8  # in one line
 _ASCII = str.maketrans({"−": "-", "–": "-", "—": "-", "…": "~", "×": "x", "Δ": "d", "α": "alpha", "≤": "<=", "≥": ">="})
@@ -215,7 +216,11 @@ def _skip_reasons(plan: Plan) -> list[str]:
 
 
 def print_table(
-    console: Console, header: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] = ()
+    console: Console,
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    styles: Sequence[str] = (),
+    below: Sequence[str] = (),
 ) -> None:
     """Columns as wide as their cells; where there is no room, names are cut inside and a column `changes` is wrapped.
 
@@ -224,6 +229,7 @@ def print_table(
         header: headings; the first column holds the names.
         rows: cells.
         styles: of each row's last cell.
+        below: text under each row; none where it is empty.
     """
     columns = [[_plain(text, console) for text in column] for column in zip(header, *rows, strict=True)]
     widths = [max(len(text) for text in column) for column in columns]
@@ -239,6 +245,9 @@ def print_table(
             if number == 0:
                 line.stylize("bold")
             console.print(line, soft_wrap=True)
+        under = _plain(below[number - 1], console) if below and number else ""
+        for words in textwrap.wrap(under, console.width - _INDENT):
+            console.print(Text(f"{'':{_INDENT}}{words}", style="dim"), soft_wrap=True)
     console.print()
 
 

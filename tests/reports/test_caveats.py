@@ -33,7 +33,7 @@ def costing(variant: str, payoff: float | None, goal: str = "speed", **changes: 
     [
         (PLAIN, ""),
         (comparison("x", time_to_reference=None, costs=COSTS.model_copy(update={"total": None})), ""),
-        (reaching("x", reached=3, pairs=6), ""),
+        (reaching("x", reached=2, pairs=5), ""),
         (reaching("x", reached=1), "But x (in 1 of 5 pairs) rarely reaches the reference's validation accuracy."),
         (
             reaching("x", epochs=12.0, reference_epochs=8.0, epochs_ratio=0.67, epochs_ci=(0.5, 0.9)),

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from harness.reports.claims.markdown import summary
 from harness.reports.claims.rows import claim_rows
+from harness.reports.claims.terminal import ledger_table
 from harness.reports.claims.wording import (
     basis_text,
     condition_text,
+    deciding_text,
     measured_text,
     number_text,
     quantity_text,
@@ -95,6 +100,33 @@ def test_states(intervals: list[tuple[float, float] | None], words: str) -> None
     ]
     (outcome,) = ledger([claim_of()], lookup_of(*held))
     assert state_text(outcome) == words
+
+
+def test_what_decided_stands_beside_the_figure() -> None:
+    """On wordnet it is not faster, so that speed decides; on debian it loses points, but fewer than the figure's."""
+    held = [
+        results_of("wordnet", measured_of(SLOWER.measure, -5.0, -4.0), measured_of(FASTER.measure, 1.0, 1.1)),
+        results_of("debian", measured_of(SLOWER.measure, -0.6, -0.2), measured_of(FASTER.measure, 1.0, 1.1)),
+    ]
+    (outcome,) = ledger([claim_of(SLOWER, FASTER)], lookup_of(*held))
+    words = "speed-up: wordnet 1.05 [1.00, 1.10]; accuracy in pp: debian −0.40 [−0.60, −0.20]"
+    assert deciding_text(outcome) == words
+    (header, _, row) = [line.split("|")[1:-1] for line in summary([outcome]).splitlines() if line.startswith("|")]
+    assert [cell.strip() for cell in header[1:]] == ["claim", "figure", "measured", "outcome"]
+    assert [cell.strip() for cell in row[2:]] == ["−4 points", words, "refuted on 2 of 2"]
+    file = io.StringIO()
+    ledger_table([outcome], Console(file=file, width=80))
+    lines = file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert f"figure: −4 points; measured: {words}" in " ".join(file.getvalue().split())
+
+
+def test_where_nothing_decided_nothing_is_printed() -> None:
+    failed = measured_of(SLOWER.measure, None, state="failed", reason="it diverged")
+    (waiting,) = ledger([claim_of()], lookup_of())
+    (open_,) = ledger([claim_of(graphs=("wordnet",))], lookup_of(results_of("wordnet", failed)))
+    assert deciding_text(waiting) == ""
+    assert deciding_text(open_) == "accuracy in pp: wordnet not measured"
 
 
 def test_a_condition_is_met_or_not() -> None:

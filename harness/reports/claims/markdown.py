@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.reports.claims.terminal import tally_text
-from harness.reports.claims.wording import state_text, table_rows
+from harness.reports.claims.wording import DECIDED, deciding_text, state_text, table_rows
 from harness.reports.escaping import markdown
 from harness.reports.tables import markdown_table
 from harness.verdicts.claims.ledger import ClaimOutcome
 
 
 def summary(outcomes: Sequence[ClaimOutcome]) -> str:
-    """A row for each claim that was tested, and how many were not."""
+    """A row for each claim that was tested, with what decided it beside its figure, and how many were not."""
     run = [o for o in outcomes if o.state not in ("not testable here", "not run yet")]
-    rows = [[o.claim.id, o.claim.title, o.claim.figure, state_text(o)] for o in run]
-    table = markdown_table(["", "claim", "figure", "outcome"], rows) if rows else "None has been run yet."
-    return f"{markdown(tally_text(outcomes))}\n\n{table}\n"
+    rows = [[o.claim.id, o.claim.title, o.claim.figure, deciding_text(o), state_text(o)] for o in run]
+    table = markdown_table(["", "claim", "figure", "measured", "outcome"], rows) if rows else "None has been run yet."
+    return f"{markdown(tally_text(outcomes))}\n\n{table}\n\n{markdown(DECIDED)}\n"
 
 
 def whole(outcomes: Sequence[ClaimOutcome]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
-from harness.reports.claims.wording import condition_text, finding_text, state_text
+from harness.reports.claims.wording import DECIDED, condition_text, deciding_text, finding_text, state_text
 from harness.reports.terminal import bullets, print_table, say
 from harness.verdicts.claims.ledger import ClaimOutcome, ClaimState, GraphOutcome, tally
 from harness.verdicts.wording import plural
@@ -22,11 +22,19 @@ STYLES: dict[ClaimState, str] = {
 
 
 def ledger_table(outcomes: Sequence[ClaimOutcome], console: Console) -> None:
-    """A line a claim, then how many are in each state, and where to read on."""
+    """A claim with its outcome, and below it its figure and what decided; then how many are in each state."""
     rows = [[o.claim.id, o.claim.title, state_text(o)] for o in outcomes]
-    print_table(console, ["", "claim", "outcome"], rows, styles=[STYLES[o.state] for o in outcomes])
+    styles, below = [STYLES[o.state] for o in outcomes], [_decided(o) for o in outcomes]
+    print_table(console, ["", "claim", "outcome"], rows, styles, below)
     say(console, tally_text(outcomes), style="bold")
+    say(console, DECIDED)
     say(console, "`harness claims A4` shows one with its figures; a refuted claim is a result, not a fault.")
+
+
+def _decided(outcome: ClaimOutcome) -> str:
+    measured = deciding_text(outcome)
+    figure = f"figure: {outcome.claim.figure}; " if outcome.claim.figure else ""
+    return f"{figure}measured: {measured}" if measured else ""
 
 
 def tally_text(outcomes: Sequence[ClaimOutcome]) -> str:

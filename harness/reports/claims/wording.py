@@ -10,6 +10,7 @@ from harness.verdicts.claims.ledger import ClaimOutcome, Finding, GraphOutcome
 from harness.verdicts.claims.model import Measured
 from harness.verdicts.wording import plural
 
+DECIDED = "Measured: what decided on each graph, with its interval; a ratio is reference over variant."
 _UNITS = {"pairs": "pair", "ratios": "ratio", "runs": "run", "processes": "process"}
 
 
@@ -36,6 +37,25 @@ def quantity_text(measure: Measure, against: str | None = None) -> str:
         "epochs_to_reference_ratio": f"epochs to the accuracy of {reference}, {between}",
         "loss_jitter_ratio": f"jitter of the training loss, {between}",
         "peak_over_formula": f"peak of {measure.variant} over (F·N + 16·E)·4·L",
+    }[measure.quantity]
+
+
+def label_text(measure: Measure) -> str:
+    """What is measured in a word or two, for a table that names the claim beside it."""
+    what = " + ".join(measure.stages)
+    path = ".".join((measure.path or "").split(".")[1:])
+    return {
+        "accuracy_delta_pp": "accuracy in pp",
+        "speed_ratio": "speed-up",
+        "memory_ratio": "memory ratio",
+        "stage_ratio": f"ratio of {what}",
+        "stage_share": f"share of {what}",
+        "counter": path,
+        "counter_ratio": f"ratio of {path}",
+        "sd_ratio": "ratio of sd",
+        "epochs_to_reference_ratio": "ratio of epochs",
+        "loss_jitter_ratio": "ratio of jitter",
+        "peak_over_formula": "peak over formula",
     }[measure.quantity]
 
 
@@ -111,6 +131,28 @@ def table_rows(graph: GraphOutcome) -> Iterator[list[str]]:
             f"only where {_region(finding)}" if condition else _region(finding),
             condition_state(finding) if condition else finding.state,
         ]
+
+
+def deciding(graph: GraphOutcome) -> Finding | None:
+    """The quantity that makes the claim's state on a graph: the first that is refuted, else the first.
+
+    None where the graph was not run, or does not test the claim.
+    """
+    if graph.state in ("not run yet", "not testable here") or not graph.findings:
+        return None
+    return next((f for f in graph.findings if f.state == "refuted"), graph.findings[0])
+
+
+def deciding_text(outcome: ClaimOutcome) -> str:
+    """``accuracy in pp: wordnet −0.31 [−0.52, −0.10], debian −0.26 [−0.41, −0.12]``; empty where nothing was run."""
+    found: dict[str, list[str]] = {}
+    for graph in outcome.graphs:
+        finding = deciding(graph)
+        if finding is not None:
+            value = finding.measured is not None and finding.measured.value is not None
+            text = measured_text(finding.measured, finding.expected) if value else "not measured"
+            found.setdefault(label_text(finding.expected), []).append(f"{graph.test.graph} {text}")
+    return "; ".join(f"{label}: {', '.join(graphs)}" for label, graphs in found.items())
 
 
 def state_text(outcome: ClaimOutcome) -> str:
