@@ -446,8 +446,6 @@ def report(
     show: Annotated[bool, typer.Option("--show", help="Only print the verdicts, write nothing.")] = False,
 ) -> None:
     """Write the page and the tables, or print the verdicts."""
-    from rich.console import Console
-
     from harness.plan.model import Plan
     from harness.verdicts.model import Verdicts
 
@@ -459,14 +457,34 @@ def report(
         folder = target.parent if target.suffix == ".json" else target
         verdicts = read_model(folder / "verdicts.json", Verdicts)
         if show:
-            from harness.reports.terminal import verdict_table
-
-            verdict_table(verdicts, Console(), folder)
+            _show_verdicts(verdicts, folder)
         else:
             from harness.reports.report import write_report
 
             made = refined(read_model(folder / "plan.json", Plan))
             write_report(made, verdicts, *_results(folder, made), folder, _tested_claims(folder, made.spec))
+
+
+def _show_verdicts(verdicts: Verdicts, folder: Path) -> None:
+    """Print them; where the plan has changed since, e.g. after `snakemake --until run`, only how to make them anew."""
+    from rich.console import Console
+
+    from harness.plan.confirmation import plan_id
+    from harness.plan.model import Plan
+    from harness.reports.details import command
+    from harness.reports.terminal import say, verdict_table
+
+    plan_file = folder / "plan.json"
+    made = read_model(plan_file, Plan) if plan_file.is_file() else None  # of committed results there is none
+    if made is None or not verdicts.of_another(plan_id(made)):
+        verdict_table(verdicts, Console(), folder)
+        return
+    say(
+        Console(),
+        f"{made.spec}: the verdicts and the report in {folder} are of an earlier plan than {plan_file}, and are not "
+        "shown. This makes them anew:",
+    )
+    print(command(made))
 
 
 def _tested_claims(folder: Path, spec: str) -> list[ClaimOutcome]:

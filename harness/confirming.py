@@ -72,7 +72,7 @@ def train(file: Path, name: str, output: Path) -> None:
     if stack is not None:
         todo = todo.model_copy(update={"seeds": todo.seeds.model_copy(update={"looks": (len(stack.runs),)})})
         decide = accuracy_decided(job.gate, todo.seeds.looks)
-    reporter = Reporter(folder, "confirm", name)
+    reporter = Reporter(folder, "confirm-run", name)
     result = run_variant(todo, graph_folder(folder), folder.parent, decide=decide, progress=reporter)
     if name == RECOMMENDED:
         result = remember_looks(folder / "confirmed" / "looked.json", result)
@@ -101,7 +101,7 @@ def time_all(file: Path, output: Path) -> None:
         if result is None:
             # what is only described stops where its interval leaves 1, or is as narrow as the gate needs
             decide = speed_decided(job.gate, job.timing, job.goal if name == RECOMMENDED else "control")
-            reporter = Reporter(folder, "confirm", name)
+            reporter = Reporter(folder, "confirm-time", name)
             result = time_variant(refined(job), graph_folder(folder), folder.parent, decide=decide, progress=reporter)
         _write(folder / TIMED_FOLDER / f"{name}.json", ConfirmedTiming(name=name, job_id=job_id(job), result=result))
     reason = "" if jobs else _nothing(confirmation)

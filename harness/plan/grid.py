@@ -86,7 +86,7 @@ class Grid:
         return int(plan.device == "cuda" or (plan.device == "auto" and self._probe().cuda))
 
     def judged_results(self) -> list[str]:
-        """Folders of all specs planned so far that have verdicts."""
+        """Folders of all specs planned so far that have verdicts; `report --show` tells those of an earlier plan."""
         folders = [self._results / name for name in self._plans]
         return [str(folder) for folder in folders if (folder / "verdicts.json").exists()]
 

@@ -12,11 +12,16 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from harness.plan.confirmation import plan_id, trained
 from harness.plan.confirmed import confirmation_left, read_confirmed
 from harness.plan.done import jobs_left, statuses
 from harness.plan.files import variant_plans
 from harness.plan.model import Plan
+from harness.records.confirmed import TIMED_FILE, TRAINED_FOLDER
 from harness.spec.errors import InputError
+from harness.verdicts.model import Verdicts
+
+_GRID = ("run", "time")
 
 
 class Reporter:
@@ -27,18 +32,21 @@ class Reporter:
 
     Args:
         folder: ``results/<spec>``.
-        kind: `run` or `time`; of `confirm`, whose jobs are few or many by what is accepted, the line alone is printed.
+        kind: `run`, `time`, `confirm-run` or `confirm-time`; all cells of a confirmation are timed by one job.
         name: the job's variant.
     """
 
     def __init__(self, folder: Path, kind: str, name: str) -> None:
         self._folder = folder
         self._job = (kind, name)
-        self._files = {} if kind == "confirm" else _files_of_jobs(folder)
+        files = _files_of_jobs(folder)
+        own = files.get(kind, {}).get("" if kind == "confirm-time" else name)
+        self._others = {kind: [path for path in paths.values() if path != own] for kind, paths in files.items()}
+        self._total = sum(map(len, files.values()))
         self._started = time.monotonic()
 
     def __call__(self, line: str) -> None:
-        print(f"{line}{self._grid() if self._files else ''}", file=sys.stdout, flush=True)
+        print(f"{line}{self._grid() if self._total else ''}", file=sys.stdout, flush=True)
 
     def finished(self) -> None:
         """Note what this job took."""
@@ -48,15 +56,27 @@ class Reporter:
             file.write(json.dumps(entry) + "\n")
 
     def _grid(self) -> str:
-        left = {kind: sum(not file.exists() for file in files) for kind, files in self._files.items()}
-        total = sum(len(files) for files in self._files.values())
-        estimate = grid_seconds(left, self._folder)
-        words = f" · job {total - sum(left.values()) + 1} of {total}"
-        return words + (f", grid about {_clock(estimate)} left" if estimate is not None else "")
+        """This job is one of those left, whatever an earlier run of it has left.
+
+        Nothing is estimated of a confirmation, whose jobs are long or done at once by what is accepted.
+        """
+        left = {kind: sum(not file.exists() for file in files) for kind, files in self._others.items()}
+        words = f" · job {self._total - sum(left.values())} of {self._total}"
+        if self._job[0] not in _GRID:
+            return words
+        of_grid = {kind: left[kind] + (kind == self._job[0]) for kind in _GRID}
+        estimate = grid_seconds(of_grid, self._folder)
+        if estimate is None:
+            return words
+        then = ", then the confirmation" if len(left) > len(_GRID) else ""
+        return f"{words}, grid about {_clock(estimate)} left{then}"
 
 
-def _files_of_jobs(folder: Path) -> dict[str, list[Path]]:
-    """The files that the jobs of a plan leave, by kind: cheap to look for at every line, where reading them is not."""
+def _files_of_jobs(folder: Path) -> dict[str, dict[str, Path]]:
+    """The files that the jobs of a plan leave, by kind and name; those of a confirmation where it is asked for.
+
+    To look for them at every line is cheap, where reading them is not.
+    """
     try:
         plan = Plan.model_validate_json((folder / "plan.json").read_bytes())
     except (OSError, ValueError):
@@ -64,7 +84,11 @@ def _files_of_jobs(folder: Path) -> dict[str, list[Path]]:
     jobs = variant_plans(plan)
     timed = [name for name, job in jobs.items() if job.reference is not None]
     names = {"run": ("variants", [name for name in jobs if name in plan.cells]), "time": ("timing", timed)}
-    return {kind: [folder / where / f"{name}.json" for name in found] for kind, (where, found) in names.items()}
+    confirming = trained(plan)
+    if confirming:
+        names["confirm-run"] = (TRAINED_FOLDER, confirming)
+    files = {kind: {n: folder / where / f"{n}.json" for n in found} for kind, (where, found) in names.items()}
+    return files | ({"confirm-time": {"": folder / TIMED_FILE}} if confirming else {})
 
 
 def grid_seconds(left: dict[str, int], folder: Path) -> float | None:
@@ -83,7 +107,7 @@ def grid_seconds(left: dict[str, int], folder: Path) -> float | None:
 
 def status_table(plan: Plan, folder: Path, console: Console) -> None:
     """Print what is done, under way and failed under ``results/<spec>``, what is left, and the verdicts so far."""
-    verdicts, records = _verdicts(folder), _records(folder.parent / "runs")
+    verdicts, records = _verdicts(folder, plan), _records(folder.parent / "runs")
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("variant", "runs", "timing", "verdict"):
         table.add_column(column, overflow="fold")
@@ -143,12 +167,13 @@ def _records(runs: Path) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _verdicts(folder: Path) -> dict[str, Any]:
+def _verdicts(folder: Path, plan: Plan) -> dict[str, Any]:
+    """By variant, of this plan."""
     try:
-        comparisons = json.loads((folder / "verdicts.json").read_text())["comparisons"]
-    except (OSError, ValueError, KeyError):
+        verdicts = Verdicts.model_validate_json((folder / "verdicts.json").read_bytes())
+    except (OSError, ValueError):
         return {}
-    return {c["variant"]: c["verdict"] for c in comparisons}
+    return {} if verdicts.of_another(plan_id(plan)) else {c.variant: c.verdict for c in verdicts.comparisons}
 
 
 def _clock(seconds: float) -> str:

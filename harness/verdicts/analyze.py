@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from harness.plan.confirmation import plan_id
 from harness.plan.confirmed import Confirmed
 from harness.plan.model import BASELINE, CONTROL, Comparison, Plan, Skipped
 from harness.plan.version import uses_metis
@@ -87,6 +88,7 @@ def analyze(
     test_set = measure_test_set(plan, variants)
     return Verdicts(
         spec=plan.spec,
+        plan_id=plan_id(plan),
         description=plan.description,
         design=plan.design,
         gate=plan.gate,

@@ -254,6 +254,7 @@ class Verdicts(Frozen):
 
     version: Literal[1] = 1
     spec: str
+    plan_id: str = Field("", description="Of the plan that was judged; empty in files from before it was kept.")
     description: str = ""
     design: Literal["one-at-a-time", "stack", "factorial", "leave-one-out"]
     gate: Gate
@@ -273,3 +274,7 @@ class Verdicts(Frozen):
     warnings: list[str] = []
     data: DataVersion | None = Field(None, description="Of the reference's runs, else of any; None if not recorded.")
     environment: dict[str, Any] = {}
+
+    def of_another(self, plan_id: str) -> bool:
+        """Whether another plan was judged than the one of this id, as far as the file says."""
+        return self.plan_id not in ("", plan_id)

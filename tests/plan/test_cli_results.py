@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.cli import _results, analyze, retry, time
+from harness.cli import _results, analyze, report, retry, status, time
 from harness.cli import plan as show_plan
 from harness.plan.done import belongs
 from harness.plan.files import variant_plans, write_plan
@@ -136,3 +136,23 @@ def test_the_control_is_no_variant(plan_of: PlanOf, tmp_path: Path, variant: str
     write_plan(plan, tmp_path)
     with pytest.raises(InputError, match=f"`control` is no variant, it is a timing.*; give {remedy}$"):
         retry(str(tmp_path / plan.spec), "oom", variant, timing)
+
+
+def test_verdicts_of_an_earlier_plan_are_not_shown_as_of_this_one(
+    plan_of: PlanOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: Machine, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setattr("harness.plan.machine.probe", lambda folder: machine)
+    plan, more = plan_of(TWO), plan_of(TWO + "seeds: {looks: [5, 10]}\n")
+    write_plan(plan, tmp_path)
+    folder = tmp_path / plan.spec
+    analyze(folder / "plan.json", folder / "verdicts.json", "")
+    for made, shown in ((plan, True), (more, False), (plan, True)):
+        write_plan(made, tmp_path)
+        report([folder], show=True)
+        said = capsys.readouterr().out
+        assert ("speed-up" in said) == shown
+        told = " ".join(said.split())
+        assert (f"s: the verdicts and the report in {folder} are of an earlier plan than" in told) != shown
+        assert (f"--config spec={made.spec_path}" in told) != shown
+        status(str(folder))
+        assert ("dnf" in capsys.readouterr().out) == shown
