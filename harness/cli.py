@@ -19,6 +19,7 @@ import typer
 from harness import __version__
 from harness.prepared import graph_folder, refined
 from harness.records.files import read_model
+from harness.reports.column_names import COLUMN_NAMES
 from harness.spec.errors import InputError, Problem
 from harness.spec.places import cache_root
 
@@ -112,8 +113,16 @@ def plan(
 @app.command()
 def schema(
     form: Annotated[Literal["json", "md"], typer.Option("--format", help="For editors, or for readers.")] = "json",
+    of: Annotated[
+        Literal["spec", "table"], typer.Option("--of", help="A spec, or what `report --format json` prints.")
+    ] = "spec",
 ) -> None:
-    """Print the schema of a spec: JSON for editors, or a table of all keys."""
+    """Print the schema of a spec, or of a table of verdicts: JSON for editors, or a table of all keys."""
+    if of == "table":
+        from harness.reports.table_schema import table_page, table_schema_text
+
+        print(table_schema_text() if form == "json" else table_page(), end="")
+        return
     from harness.spec.json_schema import schema_text
     from harness.spec.option_table import option_table
 
@@ -444,8 +453,18 @@ def analyze(
 def report(
     targets: Annotated[list[Path] | None, typer.Argument(help="results/<spec>/plan.json, or results/<spec>.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Only print the verdicts, write nothing.")] = False,
+    form: Annotated[
+        Literal["md", "tex", "csv", "json"] | None,
+        typer.Option("--format", help="Only print one table of the verdicts; `harness schema --of table` says more."),
+    ] = None,
+    columns: Annotated[
+        str, typer.Option("--columns", help=f"With --format, comma-separated: {', '.join(COLUMN_NAMES)}.")
+    ] = "",
 ) -> None:
     """Write the page and the tables, or print the verdicts."""
+    if form is not None or columns:
+        _print_table(targets or [], form, columns, show)
+        return
     from harness.plan.model import Plan
     from harness.verdicts.model import Verdicts
 
@@ -465,26 +484,55 @@ def report(
             write_report(made, verdicts, *_results(folder, made), folder, _tested_claims(folder, made.spec))
 
 
+def _plan_since(verdicts: Verdicts, folder: Path) -> Plan | None:
+    """The plan of a folder, where the verdicts in it are of an earlier one; committed results have none."""
+    from harness.plan.confirmation import plan_id
+    from harness.plan.model import Plan
+
+    plan_file = folder / "plan.json"
+    made = read_model(plan_file, Plan) if plan_file.is_file() else None
+    return made if made is not None and verdicts.of_another(plan_id(made)) else None
+
+
 def _show_verdicts(verdicts: Verdicts, folder: Path) -> None:
     """Print them; where the plan has changed since, e.g. after `snakemake --until run`, only how to make them anew."""
     from rich.console import Console
 
-    from harness.plan.confirmation import plan_id
-    from harness.plan.model import Plan
     from harness.reports.details import command
     from harness.reports.terminal import say, verdict_table
 
-    plan_file = folder / "plan.json"
-    made = read_model(plan_file, Plan) if plan_file.is_file() else None  # of committed results there is none
-    if made is None or not verdicts.of_another(plan_id(made)):
+    made = _plan_since(verdicts, folder)
+    if made is None:
         verdict_table(verdicts, Console(), folder)
         return
     say(
         Console(),
-        f"{made.spec}: the verdicts and the report in {folder} are of an earlier plan than {plan_file}, and are not "
+        f"{made.spec}: the verdicts and the report in {folder} are of an earlier plan than {folder / 'plan.json'}, and are not "
         "shown. This makes them anew:",
     )
     print(command(made))
+
+
+def _print_table(
+    targets: list[Path], form: Literal["md", "tex", "csv", "json"] | None, columns: str, show: bool
+) -> None:
+    """One table of the verdicts of all targets, to the screen; their plans are not needed."""
+    from harness.reports.columns import chosen
+    from harness.reports.table_forms import table_text
+    from harness.verdicts.model import Verdicts
+
+    if form is None or show:
+        what = "--show is a form of its own" if show else "--columns belongs to --format; give that too"
+        raise InputError(Problem("report", what))
+    if not targets:
+        raise InputError(Problem("report", "which results? give results/<spec>, or several"))
+    wanted = chosen(columns) if columns else None
+    folders = [target.parent if target.suffix == ".json" else target for target in targets]
+    found = [read_model(folder / "verdicts.json", Verdicts) for folder in folders]
+    for verdicts, folder in zip(found, folders, strict=True):
+        if _plan_since(verdicts, folder) is not None:
+            print(f"warning: {folder}: verdicts of an earlier plan than plan.json", file=sys.stderr)
+    print(table_text(found, form, wanted), end="")
 
 
 def _tested_claims(folder: Path, spec: str) -> list[ClaimOutcome]:

@@ -13,7 +13,7 @@ from harness.reports.figures import figures
 from harness.reports.latex_document import latex_document
 from harness.reports.markdown_document import markdown_document
 from harness.reports.page import page
-from harness.reports.tables import csv_table
+from harness.reports.table_forms import csv_table
 from harness.verdicts.claims.ledger import ClaimOutcome
 from harness.verdicts.model import Verdicts
 
@@ -46,7 +46,7 @@ def write_report(
     for figure in drawn:
         _write_or_remove(folder / "figures" / f"{figure.name}.svg", figure.wide)
         _write_or_remove(folder / "figures" / f"{figure.name}.csv", "" if figure.data is None else figure.data.csv())
-    write_atomically(folder / "report.csv", csv_table(verdicts))
+    write_atomically(folder / "report.csv", csv_table([verdicts]))
     write_atomically(folder / "report.tex", latex_document(contents))
     write_atomically(folder / "report.md", markdown_document(contents))
     write_atomically(folder / "report.html", page(contents))

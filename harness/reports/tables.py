@@ -1,15 +1,11 @@
-"""The verdict table, in Markdown, LaTeX and CSV.
+"""The verdict table as people read it, and tables of any cells in Markdown and LaTeX.
 
 Digits follow the intervals by the rule of `harness.reports.digits.decimals`: as many as the interval's width supports,
-and enough that no bound prints as the limit it is judged against. The CSV holds the numbers unrounded, but for
-differences of the metric, which lose what floating point added to them.
+and enough that no bound prints as the limit it is judged against.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import statistics
 from collections.abc import Callable, Sequence
 
@@ -19,20 +15,6 @@ from harness.reports.digits import MOST_DECIMALS, bytes_text, ratio_with_interva
 from harness.spec.schema import Gate
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 from harness.verdicts.wording import plural, ratio_text
-
-_EXACT_TO = 9  # decimals of percentage points: equal means differ by 1e-10 of them in floating point
-
-CSV_COLUMNS = (
-    *("spec", "variant", "reference", "goal", "exact", "verdict", "exploratory", "n_pairs", "look", "alpha"),
-    *("metric", "reference_metric", "variant_metric", "delta_pp", "delta_lower_pp", "delta_upper_pp"),
-    *("accuracy_state", "more_seeds", "speedup", "speedup_lower", "speedup_upper", "blocks", "speed_state"),
-    *("reference_epoch_s", "variant_epoch_s", "memory_ratio", "memory_lower", "memory_upper", "memory_state"),
-    *("epochs_to_reference", "reference_epochs_to_reference", "seconds_to_reference"),
-    *("reference_seconds_to_reference", "pairs_that_reached"),
-    *("sooner", "sooner_lower", "sooner_upper", "once_s", "reference_once_s", "training_s", "reference_training_s"),
-    *("payoff_epochs", "ceiling"),
-    *("reference_bytes", "variant_bytes", "estimated_bytes", "patch", "reason"),
-)
 
 
 def headings(gate: Gate) -> list[str]:
@@ -144,92 +126,3 @@ def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]], columns: s
 
 def _latex_row(cells: Sequence[str], escape: Callable[[str], str]) -> str:
     return " & ".join(escape(cell) for cell in cells) + r" \\"
-
-
-def csv_table(verdicts: Verdicts) -> str:
-    """One line a comparison, one for what is recommended together, and one for the control.
-
-    Numbers are unrounded, and empty where nothing was measured.
-    """
-    file = io.StringIO()
-    writer = csv.DictWriter(file, CSV_COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    confirmed = verdicts.confirmation.comparison if verdicts.confirmation is not None else None
-    for comparison in (*verdicts.comparisons, *([confirmed] if confirmed is not None else [])):
-        writer.writerow(_csv_row(comparison, verdicts))
-    control = verdicts.control
-    writer.writerow(
-        {"spec": verdicts.spec, "variant": "control", "verdict": control.state, "speedup": control.ratio}
-        | _bounds("speedup", control.ci)
-        | {"blocks": control.blocks, "memory_ratio": control.memory_ratio}
-        | _bounds("memory", control.memory_ci)
-        | {"reason": escaping.spreadsheet(control.reason)}
-    )
-    return file.getvalue()
-
-
-def _csv_row(c: ComparisonVerdict, verdicts: Verdicts) -> dict[str, object]:
-    row: dict[str, object] = {
-        "spec": verdicts.spec,
-        "variant": escaping.spreadsheet(c.variant),
-        "reference": escaping.spreadsheet(c.reference),
-        "goal": c.goal,
-        "exact": c.exact,
-        "verdict": c.verdict,
-        "exploratory": c.exploratory,
-        "n_pairs": c.n_pairs,
-        "metric": verdicts.gate.metric,
-        "patch": escaping.spreadsheet(json.dumps(c.patch, sort_keys=True)),
-        "reason": escaping.spreadsheet(c.reason),
-    }
-    if c.accuracy is not None:
-        row |= {
-            "look": c.accuracy.look,
-            "alpha": c.accuracy.alpha,
-            "reference_metric": c.accuracy.baseline,
-            "variant_metric": c.accuracy.variant,
-            "delta_pp": _without_residue(c.accuracy.delta_pp),
-            "accuracy_state": c.accuracy.state,
-            "more_seeds": c.accuracy.more_seeds,
-        }
-        if c.accuracy.ci_pp is not None:
-            lower, upper = c.accuracy.ci_pp
-            row |= {"delta_lower_pp": _without_residue(lower), "delta_upper_pp": _without_residue(upper)}
-    row |= {"speedup": c.speed.ratio, "blocks": c.speed.blocks, "speed_state": c.speed.state}
-    row |= {"reference_epoch_s": c.speed.reference_epoch_s, "variant_epoch_s": c.speed.variant_epoch_s}
-    row |= _reaching(c) | _costs(c)
-    row |= {"memory_ratio": c.memory.ratio, "memory_state": c.memory.state}
-    row |= {"reference_bytes": c.memory.reference_bytes, "variant_bytes": c.memory.variant_bytes}
-    row |= {"estimated_bytes": c.memory.estimated_bytes}
-    return row | _bounds("speedup", c.speed.ci) | _bounds("memory", c.memory.ci)
-
-
-def _without_residue(delta_pp: float | None) -> float | None:
-    return None if delta_pp is None else round(delta_pp, _EXACT_TO) + 0.0  # and no -0.0
-
-
-def _reaching(c: ComparisonVerdict) -> dict[str, object]:
-    found = c.time_to_reference
-    if found is None:
-        return {}
-    return {
-        "epochs_to_reference": found.epochs,
-        "reference_epochs_to_reference": found.reference_epochs,
-        "seconds_to_reference": found.seconds,
-        "reference_seconds_to_reference": found.reference_seconds,
-        "pairs_that_reached": found.reached,
-        "sooner": found.ratio,
-    } | _bounds("sooner", found.ci)
-
-
-def _costs(c: ComparisonVerdict) -> dict[str, object]:
-    found: dict[str, object] = {"payoff_epochs": c.costs.payoff_epochs, "ceiling": c.costs.ceiling}
-    if c.costs.total is not None:
-        total = c.costs.total
-        found |= {"once_s": total.once_s, "reference_once_s": total.reference_once_s}
-        found |= {"training_s": total.seconds, "reference_training_s": total.reference_seconds}
-    return found
-
-
-def _bounds(name: str, interval: tuple[float, float] | None) -> dict[str, object]:
-    return {} if interval is None else {f"{name}_lower": interval[0], f"{name}_upper": interval[1]}

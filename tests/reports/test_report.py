@@ -24,7 +24,8 @@ from harness.reports.figure_data import FigureData
 from harness.reports.figures import figures
 from harness.reports.open_questions import HEADING, open_questions
 from harness.reports.report import write_report
-from harness.reports.tables import csv_table, speed_text
+from harness.reports.table_forms import csv_table
+from harness.reports.tables import speed_text
 from harness.reports.where_time_goes import time_section
 from harness.spec.dataset import Files
 from harness.verdicts.diagnosis_model import Diagnosis, Gain, Saving
@@ -390,7 +391,7 @@ def test_figures_name_their_variants_and_both_limits(make_verdicts, make_plan) -
 
 def test_equal_means_differ_by_nothing_in_the_csv(make_verdicts) -> None:
     residue = accuracy().model_copy(update={"delta_pp": 2.000000165480742e-10, "ci_pp": (-1e-11, 0.25 + 1e-12)})
-    (row, _) = csv.DictReader(io.StringIO(csv_table(make_verdicts([comparison("a", accuracy=residue)]))))
+    (row, _) = csv.DictReader(io.StringIO(csv_table([make_verdicts([comparison("a", accuracy=residue)])])))
     assert [row[f"delta_{name}"] for name in ("pp", "lower_pp", "upper_pp")] == ["0.0", "0.0", "0.25"]
 
 
