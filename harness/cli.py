@@ -507,8 +507,8 @@ def _show_verdicts(verdicts: Verdicts, folder: Path) -> None:
         return
     say(
         Console(),
-        f"{made.spec}: the verdicts and the report in {folder} are of an earlier plan than {folder / 'plan.json'}, and are not "
-        "shown. This makes them anew:",
+        f"{made.spec}: the verdicts and the report in {folder} are of an earlier plan than {folder / 'plan.json'}, and "
+        "are not shown. This makes them anew:",
     )
     print(command(made))
 
