@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 
@@ -42,6 +43,11 @@ _LATEX = {
 }
 _BREAK_AFTER = frozenset("-._/,:=")
 _LONGEST_UNBROKEN = 14
+
+_NO_BREAK = "\u00a0"
+_INTERVAL = re.compile(r"\[[^\[\]]{1,30}\]")
+_UNIT = re.compile(r"(?<=\d) (?=%|(?:ms|s|min|h|pp|[kMGT]?B)\b)")
+_NAME_JOINT = re.compile(r"(?<=[A-Za-z0-9][._/])(?=[A-Za-z])")  # not inside a number
 
 # Marks that always mean something; brackets that would make a link, a footnote, a box to tick or, at the start of a
 # line, a link's definition; underscores that are not inside a word.
@@ -85,6 +91,17 @@ def markdown(text: str) -> str:
     """For a line or a table cell of GitHub's Markdown: no formatting, no HTML, no column of its own."""
     text = clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKDOWN.sub(r"\\\1", text)
+
+
+def page_text(text: str) -> str:
+    """For a table's cell or a line of the page, as HTML.
+
+    A name may break after a dot, an underscore or a slash inside it, as it may after a hyphen anyway; an interval stays
+    on one line, and so does a number with its unit.
+    """
+    kept = _INTERVAL.sub(lambda found: found.group().replace(" ", _NO_BREAK), clean(text))
+    kept = _UNIT.sub(_NO_BREAK, kept)
+    return _NAME_JOINT.sub("<wbr>", html.escape(kept))
 
 
 def code(text: str) -> str:

@@ -15,7 +15,7 @@ from harness.reports.contents import (
     REFERENCE_HEADINGS,
     Contents,
 )
-from harness.reports.escaping import clean
+from harness.reports.escaping import clean, page_text
 from harness.reports.figure_data import FigureData
 from harness.reports.open_questions import HEADING, NONE
 from harness.reports.together import HEADING as TOGETHER
@@ -44,6 +44,7 @@ def page(contents: Contents) -> str:
     )
     environment.filters["data_uri"] = _data_uri
     environment.filters["svg"] = lambda text: Markup(re.sub(r"<\?xml[^>]*>|<!DOCTYPE[^>]*>", "", text))
+    environment.filters["joined"] = lambda text: Markup(page_text(text))
     stylesheet, _, _ = loader.get_source(environment, "report.css")
     return environment.get_template("report.html").render(
         c=contents,

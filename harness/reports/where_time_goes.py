@@ -87,7 +87,7 @@ def _stages(profile: ArmProfile | None) -> Table:
 def _toggles(found: Diagnosis) -> Table:
     note = (
         "At most: the baseline's speed-up if those stages took no time at all (Amdahl 1967); none where every stage "
-        "has less to do, and over 10 useless. Reached: the fastest variant that changes nothing else."
+        "has less to do; one over 10 is of no use. Reached: the fastest variant that changes nothing else."
     )
     headings = ("toggle", "option", "shortens", "share", "at most", "reached", "by")
     return Table(headings, [_toggle_row(row) for row in found.toggles], note)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.reports.escaping import clean, code, latex, markdown, spreadsheet
+from harness.reports.escaping import clean, code, latex, markdown, page_text, spreadsheet
 from harness.reports.tables import markdown_table
 
 
@@ -24,6 +25,20 @@ def test_latex_specials_are_printed_not_obeyed() -> None:
 def test_long_words_may_break_in_latex() -> None:
     assert latex("cache-0.3", breakable=True) == r"cache-\allowbreak{}0.\allowbreak{}3"
     assert latex("x" * 80, breakable=True).count(r"\allowbreak{}") == 5
+
+
+def test_names_break_at_their_joints_on_a_page_and_numbers_do_not_break() -> None:
+    assert page_text("features.cache_ratio") == "features.<wbr>cache_<wbr>ratio"
+    assert page_text("cache-0.3 of 1_000.5") == "cache-0.3 of 1_000.5"
+    assert page_text("1.06 [0.99, 1.13]") == "1.06 [0.99,\u00a01.13]"
+    assert page_text("80 % in 0.4 ms, 3 of 5") == "80\u00a0% in 0.4\u00a0ms, 3 of 5"
+
+
+@given(st.text())
+def test_a_page_shows_the_text_and_nothing_more(text: str) -> None:
+    shown = page_text(text).replace("<wbr>", "")
+    assert "<" not in shown
+    assert html.unescape(shown).replace("\u00a0", " ") == clean(text)
 
 
 @given(st.text())

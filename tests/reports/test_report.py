@@ -155,7 +155,7 @@ class _Page(HTMLParser):
         self.open: list[str] = []
         self.text = ""
         self.unbalanced: list[str] = []
-        self.feed(text)
+        self.feed(text.replace("<wbr>", ""))
         self.close()
 
     def handle_starttag(self, tag, attrs):
