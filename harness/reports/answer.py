@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from harness.plan.model import Plan
-from harness.reports.caveats import Named, caveats
+from harness.reports.caveats import caveats
 from harness.reports.digits import fixed, shortened
+from harness.reports.in_one_line import in_one_line
 from harness.spec.dataset import Builtin, Files, Ogb, Pyg
 from harness.spec.schema import Gate
 from harness.verdicts.disturbed import causes
@@ -26,6 +27,7 @@ MEANINGS: dict[Verdict, str] = {
 }
 _SUBSETS = {"noun": "nouns", "verb": "verbs", "adj": "adjectives", "adv": "adverbs"}
 _NAMED = 4
+_IN_FULL = 2  # accepted variants whose every figure stands in the answer
 
 
 def metric(gate: Gate) -> str:
@@ -65,24 +67,37 @@ def question(plan: Plan, verdicts: Verdicts) -> str:
 
 def answer(verdicts: Verdicts) -> str:
     """The answer in one sentence, and in another one what it would leave out otherwise."""
+    return " ".join(part for part in (headline(verdicts), caveat(verdicts)) if part)
+
+
+def headline(verdicts: Verdicts) -> str:
+    """The answer in one sentence."""
     compared = [c for c in verdicts.comparisons if c.verdict != "skipped"]
     if not compared:
         return "Nothing was compared: every variant was skipped."
-    accepted = [c for c in compared if c.verdict == "accept" and not c.exploratory]
+    accepted = _accepted(verdicts)
     enabling = [c for c in compared if c.verdict == "enables"]
-    limit = f"{verdicts.gate.max_drop_pp:g} pp"
     if accepted:
         names = _listed([f"{shortened(c.variant, 40)} ({gain(c)})" for c in accepted])
         if verdicts.confirmation is not None:
             return _confirmed(verdicts, verdicts.confirmation, names, len(accepted), len(compared))
-        verb, each = ("is", "") if len(accepted) == 1 else ("are", "each ")
-        return (
-            f"{len(accepted)} of {plural(len(compared), 'variant')} {verb} worth having: {names}, "
-            f"{each}with a drop of {metric(verdicts.gate)} shown to be at most {limit}."
-            f"{_but([(c.variant, c) for c in accepted])}"
-        )
+        return _unconfirmed(verdicts, accepted, len(compared))
     why = _why_none(verdicts, compared, enabling)
     return f"None of {plural(len(compared), 'variant')} is shown to be worth having: {why}."
+
+
+def caveat(verdicts: Verdicts) -> str:
+    """What the headline would leave out, in one sentence; empty where nothing is."""
+    found = verdicts.confirmation
+    if found is None:
+        return caveats([(c.variant, c) for c in _accepted(verdicts)])
+    if found.comparison is None or not found.accepted:
+        return ""
+    return caveats([("the stack" if len(found.names) > 1 else _listed(found.names), found.comparison)])
+
+
+def _accepted(verdicts: Verdicts) -> list[ComparisonVerdict]:
+    return [c for c in verdicts.comparisons if c.verdict == "accept" and not c.exploratory]
 
 
 def looks_line(verdicts: Verdicts) -> str:
@@ -103,6 +118,19 @@ def look_text(look: int, looks: list[int]) -> str:
     return f"look{number} ({plural(look, 'pair')})"
 
 
+def _unconfirmed(verdicts: Verdicts, accepted: list[ComparisonVerdict], compared: int) -> str:
+    """The answer that rests on each variant alone, on the seeds that it was chosen by."""
+    told = [(shortened(c.variant, 40), in_one_line(c, verdicts.gate)) for c in accepted]
+    of_all = f"{len(accepted)} of {plural(compared, 'variant')}"
+    shown = f"with a drop of {metric(verdicts.gate)} shown to be at most {verdicts.gate.max_drop_pp:g} pp"
+    if len(told) == 1:
+        return f"Turn on {told[0][0]}: {told[0][1]}; {of_all} is worth having, {shown}."
+    if len(told) > _IN_FULL:
+        told = [(name, gain(c)) for (name, _), c in zip(told, accepted, strict=True)]
+    names = _listed([f"{name} ({words})" for name, words in told])
+    return f"{of_all} are worth having alone: {names}, each {shown}."
+
+
 def _confirmed(verdicts: Verdicts, found: Confirmation, alone: str, accepted: int, compared: int) -> str:
     """The answer that rests on what was run as one, on fresh seeds."""
     together = _listed([shortened(name, 40) for name in found.names])
@@ -114,17 +142,8 @@ def _confirmed(verdicts: Verdicts, found: Confirmation, alone: str, accepted: in
         outcome = f"{'together they end' if many else 'it ends'} as {found.comparison.verdict} on fresh seeds"
         outcome += ", which is exploratory" if found.comparison.exploratory else ""
         return f"Not confirmed: {pass_alone} ({alone}), but {outcome}."
-    limit = f"{verdicts.gate.max_drop_pp:g} pp"
-    return (
-        f"{together} {'together are' if many else 'is'} worth having: {gain(found.comparison)}, with a drop of "
-        f"{metric(verdicts.gate)} shown on fresh seeds to be at most {limit}; {pass_alone}."
-        f"{_but([('the stack' if many else together, found.comparison)])}"
-    )
-
-
-def _but(praised: Sequence[Named]) -> str:
-    words = caveats(praised)
-    return f" {words}" if words else ""
+    words = in_one_line(found.comparison, verdicts.gate)
+    return f"Turn on {together}: {words}, confirmed on fresh seeds; {pass_alone}."
 
 
 def gain(comparison: ComparisonVerdict) -> str:

@@ -437,7 +437,10 @@ def test_stages_that_took_no_time_divide_by_nothing(make_verdicts, make_plan) ->
     [
         (
             "each",
-            "2 of 6 variants are worth having: cache-0.3 (1.21 times as fast) and checkpoint (1.38 times less memory)",
+            "2 of 6 variants are worth having alone: cache-0.3 (1.21 times as fast [1.15, 1.27], accuracy −0.06 pp "
+            "[−0.31, +0.19], peak memory −2.0 % [−2.9, −1.0]) and checkpoint (peak memory −27.5 % [−28.1, −27.0], "
+            "0.81 times as fast [0.79, 0.83], accuracy unchanged (identical predictions)), each with a drop of "
+            "accuracy shown to be at most 0.5 pp",
         ),
         ("none-accepted", "None of 1 variant is shown to be worth having: 1 no-gain."),
         ("all-failed", "None of 2 variants is shown to be worth having: none trained to the end."),
@@ -608,7 +611,7 @@ def test_exploratory_verdicts_are_marked_in_every_form(make_verdicts, make_plan,
     why = "its seeds were decided by looks 3, 6, not looks 5, 10, 20"
     marked = comparison("tuned", exploratory=True, exploratory_reason=why)
     made = make_verdicts([comparison("plain"), marked])
-    assert answer(made).startswith("1 of 2 variants is worth having: plain")
+    assert answer(made).startswith("Turn on plain: 1.21 times as fast")
     write_report(make_plan(made), made, *make_results(made), tmp_path)
     page, text, latex, table = (_read(tmp_path, form) for form in ("html", "md", "tex", "csv"))
     assert '<span class="chip accept exploratory">accept (exploratory)</span>' in page

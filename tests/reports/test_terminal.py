@@ -77,7 +77,7 @@ def test_sixty_names_of_eighty_characters_are_cut_in_the_middle_and_stay_apart(m
     assert len(rows) == 60
     assert len({row.split()[0] for row in rows}) == 60
     assert all("…" in row.split()[0] for row in rows)
-    assert len(lines) < 60 + 30
+    assert len(lines) < 60 + 31
 
 
 def test_no_colour_codes_in_a_pipe_and_some_on_a_terminal(make_verdicts) -> None:

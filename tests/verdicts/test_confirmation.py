@@ -34,8 +34,8 @@ def test_a_stack_that_passes_is_confirmed() -> None:
     assert found.note.startswith("confirmed on fresh seeds: accuracy −0.04 pp [−0.31, +0.23] passes; 1.81 times")
     assert verdicts.recommended_note == found.note
     assert answer(verdicts) == (
-        "a and b together are worth having: 1.81 times as fast, with a drop of accuracy shown on fresh seeds to be at "
-        "most 0.5 pp; 2 of 2 variants pass alone."
+        "Turn on a and b: 1.81 times as fast [1.78, 1.85], accuracy −0.04 pp [−0.31, +0.23], peak memory 0.0 % "
+        "[−1.9, +2.0], confirmed on fresh seeds; 2 of 2 variants pass alone."
     )
 
 
