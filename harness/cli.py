@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 import typer
 
 from harness import __version__
+from harness.commands import init as init_command
 from harness.prepared import graph_folder, refined
 from harness.records.files import read_model
 from harness.reports.column_names import COLUMN_NAMES
@@ -45,6 +46,7 @@ app = typer.Typer(
 RESULTS, CLAIMS = Path("results"), Path("specs") / "claims"
 confirm = typer.Typer(help="Train and time what is recommended together, on fresh seeds.", no_args_is_help=True)
 app.add_typer(confirm, name="confirm")
+app.command("init", short_help="Write a commented spec for a data set, after a look at it.")(init_command.init)
 
 JOBS = ("prepare", "run", "time", "recommend", "confirm", "analyze", "report")  # what Snakemake calls
 

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from harness.spec.dataset import Builtin, Dataset, Files, Ogb, Pyg, Synthetic
 from harness.spec.places import find_file
@@ -83,6 +83,11 @@ _WORDNET: dict[str | None, tuple[int, int, int]] = {  # nodes, edges (both direc
     "verb": (13_767, 31_306, 15),
     "adj": (18_156, 28_328, 3),
 }
+
+
+def known_names(source: Literal["pyg", "ogb", "ogb-directed"]) -> tuple[str, ...]:
+    """Data sets whose sizes are known beforehand, by their name in a spec; `ogb-directed`: stored one way."""
+    return {"pyg": tuple(_PYG), "ogb": tuple(_OGB), "ogb-directed": _OGB_DIRECTED}[source]
 
 
 def _train_share(dataset: Dataset) -> float | None:

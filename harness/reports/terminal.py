@@ -104,6 +104,14 @@ def plan_table(plan: Plan, console: Console, partitions: Sequence[PlannedPartiti
     """Print what a spec expands to, before anything runs: counts, cost, memory, partitions, skips and warnings."""
     say(console, f"{plan.spec} ({plan.spec_path}), {plan.design}", style="bold")
     print_table(console, ["cell", "changes", "memory", "epoch"], [_cell_row(c) for c in plan.cells.values()])
+    plan_totals(plan, console)
+    _partition_table(plan, console, partitions)
+    bullets(console, f"Skipped ({len(plan.skipped)})", _skip_reasons(plan), most=None)
+    bullets(console, "Warnings", plan.warnings, most=None)
+
+
+def plan_totals(plan: Plan, console: Console) -> None:
+    """Print how many runs a plan has, what they cost, and the memory of the largest."""
     looks, blocks = plan.seeds.looks, [n // 2 for n in plan.timing.looks]
     timed = [*(c.variant for c in plan.comparisons), CONTROL]
     say(
@@ -115,9 +123,6 @@ def plan_table(plan: Plan, console: Console, partitions: Sequence[PlannedPartiti
     )
     say(console, _cost_text(plan))
     say(console, _memory_text(plan))
-    _partition_table(plan, console, partitions)
-    bullets(console, f"Skipped ({len(plan.skipped)})", _skip_reasons(plan), most=None)
-    bullets(console, "Warnings", plan.warnings, most=None)
 
 
 def _confirmation_text(plan: Plan) -> str:

@@ -79,6 +79,7 @@ def test_a_job_tells_the_screen_too_since_its_stderr_is_a_log(damaged):
 
 def test_help_of_every_command(tmp_path):
     commands = [
+        "init",
         "validate",
         "plan",
         "prepare",
