@@ -53,6 +53,8 @@ def jitter(losses: Sequence[float]) -> float:
 
 def stage_share(measure: Measure, results: SpecResults, _: SpecResults) -> Interval:
     """Share of the stages in a step, over the processes that were timed."""
+    timing = results.timing(measure.variant)
+    refuse_disturbed(timing, results, timing.blocks)
     stages = [_stages(record) for record in results.timing_records(measure.variant)]
     return mean_interval([_seconds(s, measure.stages) / _seconds(s, STAGES) for s in stages])
 

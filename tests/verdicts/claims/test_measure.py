@@ -305,6 +305,10 @@ def test_stages(tmp_path: Path) -> None:
     assert (ratio.ci, ratio.n) == (pytest.approx((4.0, 4.0)), 4)
     share = measured(results, quantity="stage_share", stages=["sample", "fetch"])
     assert (share.ci, share.n) == (pytest.approx((0.58, 0.58)), 8)
+    control = results.timings["control"]
+    beside_load = [block.model_copy(update={"disturbed": True}) for block in control.blocks]
+    results.timings["control"] = control.model_copy(update={"blocks": beside_load})
+    assert measured(results, quantity="stage_share", stages=["sample", "fetch"]).state == "failed"
 
 
 def test_memory_of_timing_processes(tmp_path: Path) -> None:
