@@ -85,7 +85,8 @@ def svg(chart: Any, prefix: str) -> str:
         )
         .configure_legend(labelFontSize=12, labelColor=INK)
     )
-    described = _silent_without_description(styled.to_dict())
+    # Altair has checked each part as it was made; to check the whole again takes longer than to draw it.
+    described = _silent_without_description(styled.to_dict(validate=False))
     version = "v" + ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     return _titled(_with_prefix(vegalite_to_svg(described, vl_version=version), prefix))
 

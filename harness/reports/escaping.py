@@ -56,6 +56,8 @@ _MARKDOWN = re.compile(r"([\\`*|~#$]|^\[|\[(?=\^)|\](?=[\[(])|(?<![A-Za-z0-9])_|
 
 def clean(text: str) -> str:
     """One line of printable text: control characters, colour codes, surrogates and bidirectional overrides are gone."""
+    if isinstance(text, str) and text.isprintable():  # of almost all there is nothing to take out
+        return " ".join(text.split())
     text = re.sub(r"\x1b\[[0-9;?]*[ -/]*[@-~]", "", str(text))
     kept = (" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text)
     return " ".join("".join(c for c in kept if unicodedata.category(c) not in ("Cs", "Cf", "Co", "Cn")).split())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from harness.plan.model import Plan
 from harness.records.results import VariantResult
+from harness.reports.answer import ORDER
 from harness.reports.drawing import Figure
 from harness.reports.memory_figure import memory
 from harness.reports.stack_figure import stack_figures
@@ -14,13 +16,35 @@ from harness.reports.trade_off import trade_off
 from harness.reports.training_curves import training_curves
 from harness.verdicts.model import Verdicts
 
+MOST_DRAWN = 100  # variants: more are no picture, and make the page heavy and slow
+
 
 def figures(plan: Plan, verdicts: Verdicts, variants: Mapping[str, VariantResult]) -> list[Figure]:
-    """Speed-up against accuracy, the stack, stages, memory, curves; each with a caption, or with why it is missing."""
-    return [
-        trade_off(verdicts),
+    """Speed-up against accuracy, the stack, stages, memory, curves; each with a caption, or with why it is missing.
+
+    Of more than `MOST_DRAWN` variants those are drawn whose verdicts come first in the order of a report, of equal
+    verdicts the fastest; captions say so.
+    """
+    drawn = _drawn(verdicts)
+    left = len(verdicts.comparisons) - len(drawn.comparisons)
+    names = {c.variant for c in verdicts.comparisons} - {c.variant for c in drawn.comparisons}
+    made = [
+        trade_off(drawn),
         *stack_figures(verdicts),
-        stage_shares(verdicts),
-        memory(plan, verdicts),
-        training_curves(plan, variants),
+        stage_shares(drawn),
+        memory(plan, drawn),
+        training_curves(plan, {name: result for name, result in variants.items() if name not in names}),
     ]
+    if not left:
+        return made
+    note = f" Of {len(verdicts.comparisons)} variants {left} are not drawn; the tables have all."
+    return [replace(f, caption=f.caption + note) if f.wide and not f.name.startswith("stack") else f for f in made]
+
+
+def _drawn(verdicts: Verdicts) -> Verdicts:
+    """The same, or with the comparisons that are drawn, in their order."""
+    if len(verdicts.comparisons) <= MOST_DRAWN:
+        return verdicts
+    first = sorted(verdicts.comparisons, key=lambda c: (ORDER.index(c.verdict), -(c.speed.ratio or 0.0)))
+    names = {c.variant for c in first[:MOST_DRAWN]}
+    return verdicts.model_copy(update={"comparisons": [c for c in verdicts.comparisons if c.variant in names]})

@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.benchmarks.result import Result, read_all, write
 from tests.benchmarks.table import as_markdown, as_text
 
-ALL = ("sampler", "aggregation", "epoch", "loader", "cache", "partitions", "scale", "planted")
+ALL = ("sampler", "aggregation", "epoch", "loader", "cache", "partitions", "scale", "many", "planted")
 ON_REQUEST = ("big",)
 FOLDER, REFERENCE = Path("results/bench"), Path("results/reference")
 IN_REFERENCE = ("planted",)  # says what a verdict is worth, so its outcome stands beside the reference results

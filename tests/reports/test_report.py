@@ -389,6 +389,15 @@ def test_figures_name_their_variants_and_both_limits(make_verdicts, make_plan) -
     assert ">estimated</text>" in memory.wide
 
 
+def test_of_very_many_variants_the_figures_show_the_first_verdicts_and_say_so(make_verdicts, make_plan) -> None:
+    many = [comparison(f"v{i:03d}", "reject" if i % 2 else "accept", speed=speed(1 + i / 1000)) for i in range(240)]
+    verdicts = make_verdicts(many)
+    trade_off, stages, *_ = figures(make_plan(verdicts), verdicts, {})
+    assert trade_off.caption.endswith("Of 240 variants 140 are not drawn; the tables have all.")
+    drawn = set(re.findall(r">(v\d{3})</text>", stages.wide))
+    assert drawn == {c.variant for c in many if c.verdict == "accept" and c.variant >= "v040"}
+
+
 def test_equal_means_differ_by_nothing_in_the_csv(make_verdicts) -> None:
     residue = accuracy().model_copy(update={"delta_pp": 2.000000165480742e-10, "ci_pp": (-1e-11, 0.25 + 1e-12)})
     (row, _) = csv.DictReader(io.StringIO(csv_table([make_verdicts([comparison("a", accuracy=residue)])])))
