@@ -8,8 +8,12 @@ from dataclasses import replace
 from harness.plan.model import Plan
 from harness.records.results import VariantResult
 from harness.reports.answer import ORDER
+from harness.reports.cache_figure import cache_hits
 from harness.reports.drawing import Figure
+from harness.reports.forest import forest
+from harness.reports.learning_curves import learning_curves
 from harness.reports.memory_figure import memory
+from harness.reports.partition_figure import partitions
 from harness.reports.stack_figure import stack_figures
 from harness.reports.stage_shares import stage_shares
 from harness.reports.trade_off import trade_off
@@ -20,7 +24,7 @@ MOST_DRAWN = 100  # variants: more are no picture, and make the page heavy and s
 
 
 def figures(plan: Plan, verdicts: Verdicts, variants: Mapping[str, VariantResult]) -> list[Figure]:
-    """Speed-up against accuracy, the stack, stages, memory, curves; each with a caption, or with why it is missing.
+    """In the order of the page, each with a caption, or with why it is missing.
 
     Of more than `MOST_DRAWN` variants those are drawn whose verdicts come first in the order of a report, of equal
     verdicts the fastest; captions say so.
@@ -30,15 +34,20 @@ def figures(plan: Plan, verdicts: Verdicts, variants: Mapping[str, VariantResult
     names = {c.variant for c in verdicts.comparisons} - {c.variant for c in drawn.comparisons}
     made = [
         trade_off(drawn),
-        *stack_figures(verdicts),
+        forest(drawn),
         stage_shares(drawn),
         memory(plan, drawn),
+        cache_hits(drawn),
+        partitions(drawn),
+        *stack_figures(verdicts),
+        learning_curves(plan, verdicts, variants),
         training_curves(plan, {name: result for name, result in variants.items() if name not in names}),
     ]
     if not left:
         return made
     note = f" Of {len(verdicts.comparisons)} variants {left} are not drawn; the tables have all."
-    return [replace(f, caption=f.caption + note) if f.wide and not f.name.startswith("stack") else f for f in made]
+    whole = ("stack", "learning")  # of all variants, or of those that they name
+    return [replace(f, caption=f.caption + note) if f.wide and f.name not in whole else f for f in made]
 
 
 def _drawn(verdicts: Verdicts) -> Verdicts:

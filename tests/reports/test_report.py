@@ -265,7 +265,7 @@ def test_savings_that_are_not_clear_stand_in_brackets(make_verdicts, make_plan) 
     clear = saving.model_copy(update={"ci": (-0.03, -0.01)})
     gain = Gain(variant="v", reference="baseline", savings=[saving, clear], same_batches=False, nodes_ratio=0.5)
     verdicts = make_verdicts(diagnosis=Diagnosis(gains=[gain]))
-    section = time_section(verdicts, figures(make_plan(verdicts), verdicts, {})[1])
+    section = time_section(verdicts, _by_name(figures(make_plan(verdicts), verdicts, {}))["stages"])
     assert section.savings.rows[0][1:3] == ["(−20 ms*)", "−20 ms*"]
     assert section.sentences == ["No timing run recorded its stages."]
     assert section.tables == [section.savings]
@@ -293,12 +293,12 @@ def test_latex_groups_balance_and_tables_have_equal_columns(report) -> None:
         assert len({len(re.findall(r"(?<!\\)&", row)) for row in rows}) == 1
 
 
-def test_figures_are_files_exactly_where_the_page_draws_them(report) -> None:
-    _, folder = report
+def test_figures_are_files_exactly_where_the_page_draws_them(report, make_plan) -> None:
+    verdicts, folder = report
     markdown = (folder / "report.md").read_text()
     linked = set(re.findall(r"\]\((figures/[a-z_]+\.svg)\)", markdown))
     assert linked == {f"figures/{p.name}" for p in (folder / "figures").glob("*.svg")}
-    assert len(linked) + markdown.count("Not drawn: no") == 4
+    assert len(linked) + markdown.count("Not drawn: no") == len(figures(make_plan(verdicts), verdicts, {}))
     assert {p.stem for p in (folder / "figures").glob("*.csv")} == {p.stem for p in (folder / "figures").glob("*.svg")}
     assert not list(folder.rglob(".*"))
 
@@ -324,7 +324,8 @@ def test_rows_of_a_figure_are_as_long_as_its_headings() -> None:
 
 def test_marks_say_their_values_and_decoration_is_silent(make_verdicts, make_plan) -> None:
     verdicts = make_verdicts([comparison("a<b"), comparison("c")])
-    trade_off, stages, memory, _ = figures(make_plan(verdicts), verdicts, {})
+    drawn = _by_name(figures(make_plan(verdicts), verdicts, {}))
+    trade_off, stages, memory = (drawn[name] for name in ("speed_accuracy", "stages", "memory"))
     for figure, said, marks in (
         (trade_off, "a&lt;b (accept): change of accuracy, pp: −0.06 [−0.31, +0.19]; speed-up: 1.21 [1.15, 1.27]", 2),
         (stages, "c: sample 26.4 ms, 32 % of 82.6 ms", 14),  # four stages of three bars, two ticks
@@ -354,6 +355,10 @@ def test_latex_compiles(report, tmp_path) -> None:
 # One fact each
 
 
+def _by_name(drawn: list[Figure]) -> dict[str, Figure]:
+    return {figure.name: figure for figure in drawn}
+
+
 def _missing(drawn: list[Figure]) -> dict[str, str]:
     return {f.name: f.missing for f in drawn if not f.wide}
 
@@ -364,13 +369,17 @@ def test_a_figure_without_data_says_why(make_verdicts, make_plan) -> None:
         "speed_accuracy": "Not drawn: no variant has both its accuracy and its speed-up measured.",
         "stages": "Not drawn: no timing run recorded its stages.",
         "memory": "Not drawn: no timing run recorded its peak memory.",
+        "cache_hits": "Not drawn: no variant that ran has a feature cache.",
+        "partitions": "Not drawn: no variant that ran has a partitioned graph.",
+        "learning": "Not drawn: no variant and its reference kept their validation curves.",
         "training": "Not drawn: no quality run kept its curves.",
     }
 
 
 def test_figures_name_their_variants_and_both_limits(make_verdicts, make_plan) -> None:
     verdicts = make_verdicts()
-    trade_off, stages, memory, _ = figures(make_plan(verdicts), verdicts, {})
+    drawn = _by_name(figures(make_plan(verdicts), verdicts, {}))
+    trade_off, stages, memory = (drawn[name] for name in ("speed_accuracy", "stages", "memory"))
     for name in ("cache-0.3", "fanout-10-5", "cluster-random"):
         assert f">{name}</text>" in trade_off.wide
     assert ">−0.5 pp</text>" in trade_off.wide
@@ -382,7 +391,8 @@ def test_figures_name_their_variants_and_both_limits(make_verdicts, make_plan) -
     unbounded = [
         c.model_copy(update={"costs": c.costs.model_copy(update={"ceiling": None})}) for c in verdicts.comparisons
     ]
-    _, without, *_ = figures(make_plan(verdicts), verdicts.model_copy(update={"comparisons": unbounded}), {})
+    changed = verdicts.model_copy(update={"comparisons": unbounded})
+    without = _by_name(figures(make_plan(verdicts), changed, {}))["stages"]
     assert without.wide.count("<path") < stages.wide.count("<path")
     assert "A tick" not in without.caption
     assert ">measured</text>" in memory.wide
@@ -438,7 +448,12 @@ def test_stages_that_took_no_time_divide_by_nothing(make_verdicts, make_plan) ->
     nought = Stages(sample_s=0.0, fetch_s=0.0, compute_s=0.0, update_s=0.0)
     costs = Costs(reference_stages=nought, variant_stages=nought)
     verdicts = make_verdicts([comparison("cache-0.3", costs=costs, memory=memory_use(1.0))])
-    assert list(_missing(figures(make_plan(verdicts), verdicts, {}))) == ["training"]
+    assert list(_missing(figures(make_plan(verdicts), verdicts, {}))) == [
+        "cache_hits",
+        "partitions",
+        "learning",
+        "training",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,195 @@
+"""Figures of the results that two cores made of `specs/debian.yaml`: their rows are what the runs counted."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from harness.cli import _results
+from harness.plan.model import Plan
+from harness.records.files import read_model
+from harness.records.results import VariantResult
+from harness.reports.cache_figure import cache_hits
+from harness.reports.drawing import Figure
+from harness.reports.figures import figures
+from harness.reports.forest import forest
+from harness.reports.learning_curves import learning_curves
+from harness.reports.partition_figure import partitions
+from harness.verdicts.analyze import analyze
+from harness.verdicts.model import Verdicts
+
+REAL = Path(__file__).parents[1] / "verdicts" / "real" / "debian"
+
+
+class Results(NamedTuple):
+    plan: Plan
+    verdicts: Verdicts
+    variants: dict[str, VariantResult]
+
+
+@pytest.fixture(scope="module")
+def real() -> Results:
+    plan = read_model(REAL / "plan.json", Plan)
+    variants, timings = _results(REAL, plan)[:2]
+    return Results(plan, analyze(plan, variants, timings), variants)
+
+
+def rows(figure: Figure) -> list[dict[str, object]]:
+    assert figure.data is not None
+    return [dict(zip(figure.data.headings, row, strict=True)) for row in figure.data.rows]
+
+
+def counters(results: Results, variant: str) -> dict:
+    (found,) = [c.counters for c in results.verdicts.comparisons if c.variant == variant]
+    return found
+
+
+def with_comparisons(results: Results, *comparisons) -> Verdicts:
+    return results.verdicts.model_copy(update={"comparisons": list(comparisons)})
+
+
+def test_every_figure_that_is_drawn_has_data_a_caption_and_marks_that_say_their_values(real) -> None:
+    drawn = [figure for figure in figures(real.plan, real.verdicts, real.variants) if figure.wide]
+    assert {"forest", "cache_hits", "partitions", "learning"} <= {figure.name for figure in drawn}
+    for figure in drawn:
+        assert figure.data is not None, figure.name
+        assert figure.data.rows, figure.name
+        assert len(figure.caption) > 80, figure.name
+        if figure.name != "training":
+            assert "<title>" in figure.wide, figure.name
+            assert "<title>" in figure.narrow, figure.name
+
+
+# The forest plot
+
+
+def test_the_forest_has_the_table_s_changes_in_its_order(real) -> None:
+    found = rows(forest(real.verdicts))
+    compared = [c for c in real.verdicts.comparisons if c.accuracy is not None]
+    assert [r["variant"] for r in found] == [c.variant for c in compared]
+    for row, c in zip(found, compared, strict=True):
+        assert (row["delta_pp"], (row["delta_lower_pp"], row["delta_upper_pp"])) == (
+            c.accuracy.delta_pp,
+            c.accuracy.ci_pp,
+        )
+        assert row["gate_pp"] == -real.verdicts.gate.max_drop_pp
+    states = {r["variant"]: r["state"] for r in found}
+    assert states["cache"] == "kept"
+    assert states["cluster-metis"] == "lost"
+
+
+def test_a_collapse_is_an_arrow_and_does_not_flatten_the_others(real) -> None:
+    metis = next(c for c in real.verdicts.comparisons if c.variant == "cluster-metis")
+    fell = metis.accuracy.model_copy(update={"delta_pp": -60.0, "ci_pp": (-62.0, -58.0)})
+    others = [c for c in real.verdicts.comparisons if c.variant != "cluster-metis"]
+    figure = forest(with_comparisons(real, *others, metis.model_copy(update={"accuracy": fell})))
+    assert "An arrow at the edge: the point is farther out, cluster-metis." in figure.caption
+    assert ">−60</text>" not in figure.wide  # no tick there
+    assert "cluster-metis: −60.0 [−62.0, −58.0] pp against baseline" in figure.wide
+
+
+def test_sixty_variants_keep_a_row_each_and_a_name(real) -> None:
+    one = next(c for c in real.verdicts.comparisons if c.variant == "fanout-5-5")
+    many = [one.model_copy(update={"variant": f"fanout-{i}-{'x' * (70 * (i % 3))}"}) for i in range(60)]
+    figure = forest(with_comparisons(real, *many))
+    heights = [float(h) for h in re.findall(r'translate\(-8,([0-9.]+)\)"[^>]*>fanout', figure.narrow)]
+    assert len(heights) == 60
+    apart = [b - a for a, b in zip(sorted(heights), sorted(heights)[1:], strict=False)]
+    assert min(apart) > 14.0  # px, a line of text
+    assert len(figure.wide) + len(figure.narrow) < 200_000
+
+
+def test_without_a_comparison_the_forest_says_why(real) -> None:
+    skipped = [c.model_copy(update={"accuracy": None}) for c in real.verdicts.comparisons]
+    assert forest(with_comparisons(real, *skipped)).missing == (
+        "Not drawn: no variant and its reference have the accuracy of one seed."
+    )
+
+
+# The cache
+
+
+def test_the_hit_rate_is_hits_over_requests_and_the_best_is_of_the_fetches_counted(real) -> None:
+    (row,) = rows(cache_hits(real.verdicts))
+    counted = counters(real, "cache")
+    assert row["hit_rate"] == counted["cache_hits"] / counted["cache_requests"] == 1351337 / 2293050
+    assert row["cached_share"] == counted["cache_nodes"] / counted["num_nodes"]
+    assert row["best_hit_rate"] == counted["cache_hits_optimal"] / counted["cache_recount"]["requests"]
+    assert row["cached_share"] < row["hit_rate"] < row["best_hit_rate"]  # better than chance, no better than the best
+
+
+def test_a_best_that_nobody_counted_is_not_drawn(real) -> None:
+    (cache,) = [c for c in real.verdicts.comparisons if c.variant == "cache"]
+    counted = {key: value for key, value in cache.counters.items() if key != "cache_hits_optimal"}
+    figure = cache_hits(with_comparisons(real, cache.model_copy(update={"counters": counted})))
+    assert "The best was not counted for cache." in figure.caption
+    assert "A ring" not in figure.caption
+    assert rows(figure)[0]["best_hit_rate"] is None
+
+
+# The partitions
+
+
+def test_the_partition_s_numbers_are_those_of_its_report(real) -> None:
+    (row,) = rows(partitions(real.verdicts))
+    found = counters(real, "cluster-metis")
+    report = found["partition"]
+    assert (row["variant"], row["method"], row["parts"], row["empty_parts"]) == ("cluster-metis", "metis", 64, 0)
+    assert row["edge_cut"] + row["kept_in_parts"] == pytest.approx(1.0)
+    assert row["kept_at_random"] == pytest.approx(report["kept_edge_share"] / report["kept_over_random"])
+    assert row["kept_in_batches"] == found["kept_edge_share"] > row["kept_in_parts"]  # parts are joined
+    assert [row[f"balance_{kind}"] for kind in ("nodes", "edges", "train")] == list(report["balance"].values())
+
+
+# The learning curves
+
+
+def test_a_curve_is_the_mean_over_seeds_and_its_band_their_extremes(real) -> None:
+    found = rows(learning_curves(real.plan, real.verdicts, real.variants))
+    runs = real.variants["fanout-5-5"].runs
+    every = real.plan.cells["fanout-5-5"].training.eval_every
+    last = [r for r in found if r["variant"] == "fanout-5-5" and r["curve"] == "variant"][-1]
+    reached = [run.val_accuracy[-1] for run in runs]
+    assert last["epoch"] == every * len(runs[0].val_accuracy) == 8
+    assert last["mean"] == pytest.approx(sum(reached) / len(reached))
+    assert (last["lowest"], last["highest"], last["seeds"]) == (min(reached), max(reached), len(runs))
+
+
+def test_a_variant_that_equals_its_reference_is_named_and_not_drawn(real) -> None:
+    figure = learning_curves(real.plan, real.verdicts, real.variants)
+    assert {r["variant"] for r in rows(figure)} == {"fanout-5-5", "cluster-metis"}
+    assert "since it equals its reference's: cache." in figure.caption
+
+
+def test_a_seed_that_stopped_early_leaves_the_mean_and_its_last_epoch_is_the_one_it_stopped_at(real) -> None:
+    result = real.variants["fanout-5-5"]
+    short = result.runs[0].model_copy(update={"val_accuracy": result.runs[0].val_accuracy[:2], "epochs": 3})
+    variants = {**real.variants, "fanout-5-5": result.model_copy(update={"runs": [short, *result.runs[1:3]]})}
+    found = rows(learning_curves(real.plan, real.verdicts, variants))
+    seeds = [(r["epoch"], r["seeds"]) for r in found if r["variant"] == "fanout-5-5" and r["curve"] == "variant"]
+    assert seeds == [(2, 3), (3, 1), (4, 2), (6, 2), (8, 2)]
+
+
+def test_of_many_variants_the_accepted_ones_and_the_worst_are_drawn(real) -> None:
+    one = next(c for c in real.verdicts.comparisons if c.variant == "fanout-5-5")
+    many = [
+        one.model_copy(
+            update={
+                "variant": f"v{i}",
+                "verdict": "accept" if i in (3, 40) else "reject",
+                "accuracy": one.accuracy.model_copy(update={"delta_pp": -0.1 * i}),
+            }
+        )
+        for i in range(60)
+    ]
+    plan = real.plan.model_copy(
+        update={"cells": real.plan.cells | {f"v{i}": real.plan.cells["fanout-5-5"] for i in range(60)}}
+    )
+    variants = {f"v{i}": real.variants["fanout-5-5"] for i in range(60)}
+    figure = learning_curves(plan, with_comparisons(real, *many), variants)
+    assert list(dict.fromkeys(r["variant"] for r in rows(figure))) == ["v3", "v40", *(f"v{i}" for i in range(53, 60))]
+    assert "Of 60 variants accepted ones and those with the largest drop are drawn." in figure.caption
+    assert len(figure.wide) + len(figure.narrow) < 500_000
