@@ -18,6 +18,8 @@ import typer
 
 from harness import __version__
 from harness.commands import init as init_command
+from harness.commands import status as status_command
+from harness.commands.folders import results_folder
 from harness.prepared import graph_folder, refined
 from harness.records.files import read_model
 from harness.reports.column_names import COLUMN_NAMES
@@ -47,6 +49,9 @@ RESULTS, CLAIMS = Path("results"), Path("specs") / "claims"
 confirm = typer.Typer(help="Train and time what is recommended together, on fresh seeds.", no_args_is_help=True)
 app.add_typer(confirm, name="confirm")
 app.command("init", short_help="Write a commented spec for a data set, after a look at it.")(init_command.init)
+app.command("status", short_help="Show what is done, running and failed, what is left, and the verdicts so far.")(
+    status_command.status
+)
 
 JOBS = ("prepare", "run", "time", "recommend", "confirm", "analyze", "report")  # what Snakemake calls
 
@@ -153,18 +158,6 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the findi
 
 
 @app.command()
-def status(target: Annotated[str, typer.Argument(help="A spec, its name, or its folder under results/.")]) -> None:
-    """Show what is done, under way and failed, and the verdicts so far."""
-    from rich.console import Console
-
-    from harness.plan.model import Plan
-    from harness.reports.progress import status_table
-
-    folder = _results_folder(target)
-    status_table(read_model(folder / "plan.json", Plan), folder, Console())
-
-
-@app.command()
 def retry(
     target: Annotated[str, typer.Argument(help="A spec, its name, or its folder under results/.")],
     statuses: Annotated[str, typer.Option("--status", help="Comma-separated statuses to forget.")] = (
@@ -180,7 +173,7 @@ def retry(
     from harness.records.retry import forget_failed, forget_results, last_files
 
     wanted = _names("--status", statuses, FAILED, "failed statuses")
-    folder = _results_folder(target)
+    folder = results_folder(target)
     made = read_model(folder / "plan.json", Plan)
     resting = last_files(folder)
     if variant or timing:
@@ -719,31 +712,6 @@ def _opened(path: Path) -> ResultsFolder:
     variants, timings = _results(folder, made, **remedy)
     verdicts = read_model(folder / "verdicts.json", Verdicts, **remedy)
     return ResultsFolder(str(folder), made, variants, timings, verdicts)
-
-
-def _results_folder(target: str) -> Path:
-    """A spec's file, its name, its results folder or a file in that to the folder."""
-    path = Path(target)
-    if path.suffix in (".yaml", ".yml"):
-        from harness.spec.load import load_spec
-
-        path = Path("results") / load_spec(path).name
-    elif path.suffix == ".json":
-        path = path.parent
-    else:
-        named = Path("results") / target  # a folder beside it may have the spec's name too
-        if not path.is_dir() or (named.is_dir() and not (path / "plan.json").is_file()):
-            path = named
-    if not (path / "plan.json").is_file():
-        known = sorted(p.parent.name for p in Path("results").glob("*/plan.json"))
-        raise InputError(
-            Problem(
-                target,
-                f"no plan.json under {path} in the present folder; known: {', '.join(known) or 'none yet'}; "
-                f"`snakemake --cores 2 results/<spec>/report.html` starts a spec",
-            )
-        )
-    return path
 
 
 def _same_file(one: TextIO, other: TextIO) -> bool:

@@ -74,6 +74,7 @@ def train(file: Path, name: str, output: Path) -> None:
         decide = accuracy_decided(job.gate, todo.seeds.looks)
     reporter = Reporter(folder, "confirm-run", name)
     result = run_variant(todo, graph_folder(folder), folder.parent, decide=decide, progress=reporter)
+    reporter.finished()
     if name == RECOMMENDED:
         result = remember_looks(folder / "confirmed" / "looked.json", result)
     _write(output, ConfirmedQuality(name=name, job_id=job_id(job), result=result))
@@ -103,6 +104,7 @@ def time_all(file: Path, output: Path) -> None:
             decide = speed_decided(job.gate, job.timing, job.goal if name == RECOMMENDED else "control")
             reporter = Reporter(folder, "confirm-time", name)
             result = time_variant(refined(job), graph_folder(folder), folder.parent, decide=decide, progress=reporter)
+            reporter.finished()
         _write(folder / TIMED_FOLDER / f"{name}.json", ConfirmedTiming(name=name, job_id=job_id(job), result=result))
     reason = "" if jobs else _nothing(confirmation)
     _write(output, ConfirmedTimings(timed=timed(confirmation), reason=reason))

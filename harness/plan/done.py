@@ -43,14 +43,11 @@ def statuses(results_dir: Path, plan: Plan) -> list[JobStatus]:
         results_dir: folder of all results.
         plan: the plan as it is now; results of a variant whose options have changed since count as missing.
     """
-    folder = Path(results_dir) / plan.spec
+    qualities, timings = results_there(Path(results_dir) / plan.spec, plan)
     found = []
     for name, job in variant_plans(plan).items():
-        quality = _read(folder / "variants" / f"{name}.json", VariantResult)
-        timing = _read(folder / "timing" / f"{name}.json", TimingResult)
+        quality, timing = qualities.get(name), timings.get(name)
         has_quality = name in plan.cells
-        quality = quality if quality is not None and belongs(quality, job) else None
-        timing = timing if timing is not None and belongs(timing, job) else None
         runs = Counter[str](run.status for run in quality.runs) if quality is not None else Counter[str]()
         found.append(
             JobStatus(
@@ -62,6 +59,19 @@ def statuses(results_dir: Path, plan: Plan) -> list[JobStatus]:
             )
         )
     return found
+
+
+def results_there(folder: Path, plan: Plan) -> tuple[dict[str, VariantResult], dict[str, TimingResult]]:
+    """Quality and timing results below ``results/<spec>`` that can be read and belong to the plan, by job."""
+    qualities, timings = {}, {}
+    for name, job in variant_plans(plan).items():
+        quality = _read(folder / "variants" / f"{name}.json", VariantResult)
+        timing = _read(folder / "timing" / f"{name}.json", TimingResult)
+        if quality is not None and belongs(quality, job):
+            qualities[name] = quality
+        if timing is not None and belongs(timing, job):
+            timings[name] = timing
+    return qualities, timings
 
 
 def jobs_left(jobs: list[JobStatus]) -> tuple[int, dict[str, list[str]]]:

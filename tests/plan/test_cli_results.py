@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from harness.cli import _results, analyze, report, retry, status, time
+from harness.cli import _results, analyze, report, retry, time
 from harness.cli import plan as show_plan
+from harness.commands.status import status
 from harness.plan.done import belongs
 from harness.plan.files import variant_plans, write_plan
 from harness.plan.machine import Machine

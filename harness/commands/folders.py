@@ -1,0 +1,36 @@
+"""What a person calls a spec's results, as a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.spec.errors import InputError, Problem
+
+
+def results_folder(target: str) -> Path:
+    """A spec's file, its name, its results folder or a file in that to the folder.
+
+    Raises:
+        InputError: there is no plan; the message lists the specs that have one.
+    """
+    path = Path(target)
+    if path.suffix in (".yaml", ".yml"):
+        from harness.spec.load import load_spec
+
+        path = Path("results") / load_spec(path).name
+    elif path.suffix == ".json":
+        path = path.parent
+    else:
+        named = Path("results") / target  # a folder beside it may have the spec's name too
+        if not path.is_dir() or (named.is_dir() and not (path / "plan.json").is_file()):
+            path = named
+    if not (path / "plan.json").is_file():
+        known = sorted(p.parent.name for p in Path("results").glob("*/plan.json"))
+        raise InputError(
+            Problem(
+                target,
+                f"no plan.json under {path} in the present folder; known: {', '.join(known) or 'none yet'}; "
+                f"`snakemake --cores 2 results/<spec>/report.html` starts a spec",
+            )
+        )
+    return path
