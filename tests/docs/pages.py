@@ -15,7 +15,8 @@ PAGES = [
     if page.name not in GENERATED
 ]
 SHELL = ("sh", "bash", "console")
-WORDS = ("harness", "snakemake", "make", "python", "pip", "git", "cd", "jq", "mkdocs")  # what a command may be
+# What a command may be.
+WORDS = ("harness", "snakemake", "make", "python", "pip", "git", "cd", "jq", "mkdocs", "source")
 _FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(rf"`((?:[A-Z_]+=\S+ )*(?:{'|'.join(WORDS)})(?: [^`]+)?)`")
 _SETTING = re.compile(r"[A-Z_]+=")

@@ -22,7 +22,7 @@ from tests.docs.pages import PAGES, ROOT, SHELL, WORDS, Command, blocks, command
 
 EVERY = [command for page in PAGES for command in commands(page)]
 # Files and folders that a reader makes: the tutorial's spec and results, and others named for the sake of an example.
-READERS = re.compile(r"(\w+/)*mine(\.yaml|/|$)|results/|old/|new/|path/to/|[A-Z_]+$")
+READERS = re.compile(r"(\w+/)*mine(\.yaml|/|$)|results/|data/mine/|\.venv/|make_data\.py|old/|new/|path/to/|[A-Z_]+$")
 PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+$|[\w-]+\.(?:md|py|txt|yaml)$")
 
 
@@ -45,6 +45,8 @@ def test_commands_stand_in_blocks_that_say_so() -> None:
 
 def test_every_command_is_one_of_those_looked_at() -> None:
     assert {command.words[0] for command in EVERY} <= set(WORDS)
+    fences = [line for page in PAGES for line in page.read_text().splitlines() if re.match(r"\s+```", line)]
+    assert fences == [], "a block within a list is not looked at, and not one on the site"
     assert len(of("harness")) > 30
     assert len(of("snakemake")) > 5
 
