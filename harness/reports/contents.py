@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,9 +11,10 @@ from harness.records.results import TimingResult, VariantResult
 from harness.reports.answer import (
     MEANINGS,
     ORDER,
-    answer,
+    caveat,
     cell_names,
     control_line,
+    headline,
     looks_line,
     question,
     resolution_line,
@@ -34,6 +36,7 @@ from harness.reports.details import (
 )
 from harness.reports.drawing import Figure
 from harness.reports.open_questions import open_questions
+from harness.reports.sort_keys import SortKey, sort_keys
 from harness.reports.stage_shares import STAGES
 from harness.reports.tables import headings, reference_cells, verdict_cells, verdict_text
 from harness.reports.telling import telling_counters
@@ -73,10 +76,13 @@ class Contents:
     spec: str
     description: str
     question: str
-    answer: str
+    headline: str
+    caveat: str  # what the headline would leave out
     headings: list[str]
     anchors: list[list[str]]  # of the references, above the rows
     rows: list[list[str]]
+    keys: list[tuple[SortKey, ...]]  # what the rows are sorted by, by `headings`
+    counts: list[tuple[Verdict, int]]  # rows by verdict
     meanings: list[tuple[Verdict, str]]
     control: str
     control_state: str
@@ -95,6 +101,11 @@ class Contents:
     environment: Facts
     command: str
 
+    @property
+    def answer(self) -> str:
+        """Headline and caveat."""
+        return " ".join(part for part in (self.headline, self.caveat) if part)
+
 
 def contents_of(
     plan: Plan,
@@ -105,15 +116,18 @@ def contents_of(
     claims: Sequence[ClaimOutcome] = (),
 ) -> Contents:
     """Join plan, verdicts, results and the claims that these test into what a report says."""
-    present = {c.verdict for c in verdicts.comparisons}
+    present = Counter(c.verdict for c in verdicts.comparisons)
     return Contents(
         spec=plan.spec,
         description=verdicts.description or plan.description,
         question=question(plan, verdicts),
-        answer=answer(verdicts),
+        headline=headline(verdicts),
+        caveat=caveat(verdicts),
         headings=headings(verdicts.gate),
         anchors=reference_cells(verdicts),
         rows=[verdict_cells(c, verdicts.gate) for c in verdicts.comparisons],
+        keys=[sort_keys(c) for c in verdicts.comparisons],
+        counts=[(v, present[v]) for v in ORDER if present[v]],
         meanings=[(v, MEANINGS[v]) for v in ORDER if v in present],
         control=control_line(verdicts),
         control_state=verdicts.control.state,

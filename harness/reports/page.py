@@ -1,8 +1,13 @@
-"""`report.html`: one self-contained file, without scripts and without a network."""
+"""`report.html`: one self-contained file, readable without scripts and without a network.
+
+A small script of ours sorts, filters and says values under the pointer. The page's own policy lets no other script run
+and nothing be fetched, whatever a name or a message holds.
+"""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import re
 from dataclasses import asdict
 
@@ -18,6 +23,7 @@ from harness.reports.contents import (
 from harness.reports.escaping import clean, page_text
 from harness.reports.figure_data import FigureData
 from harness.reports.open_questions import HEADING, NONE
+from harness.reports.sort_keys import SORTED_AS
 from harness.reports.together import HEADING as TOGETHER
 from harness.reports.together import HEIGHT_HEADINGS, HEIGHTS_CAPTION, PART_HEADINGS, PARTS_CAPTION
 from harness.reports.where_time_goes import COSTS_HEADING
@@ -46,10 +52,15 @@ def page(contents: Contents) -> str:
     environment.filters["svg"] = lambda text: Markup(re.sub(r"<\?xml[^>]*>|<!DOCTYPE[^>]*>", "", text))
     environment.filters["joined"] = lambda text: Markup(page_text(text))
     stylesheet, _, _ = loader.get_source(environment, "report.css")
+    script, _, _ = loader.get_source(environment, "report.js")
     return environment.get_template("report.html").render(
         c=contents,
         failures=[list(asdict(f).values()) for f in contents.failures],
         stylesheet=Markup(stylesheet),
+        script=Markup(script),
+        script_hash=_script_hash(script),
+        sections=_sections(contents),
+        sorted_as=SORTED_AS,
         open_details=len(contents.details) <= _OPEN_UP_TO,
         pair_headings=PAIR_HEADINGS,
         anchor_labels=ANCHOR_LABELS,
@@ -67,6 +78,28 @@ def page(contents: Contents) -> str:
         nothing_open=NONE,
         version=__version__,
     )
+
+
+def _sections(contents: Contents) -> list[tuple[str, str]]:
+    """Id and short title of each section, in their order; without a title where it is absent."""
+    return [
+        ("verdicts", "Verdicts"),
+        ("open", "Open questions"),
+        ("together", "Together" if contents.together else ""),
+        ("time", "Time"),
+        ("costs", "Costs" if contents.time.trainings.rows else ""),
+        ("figures", "Figures"),
+        ("behind", "Each variant"),
+        ("claims", "Claims" if contents.claims else ""),
+        ("failed", "Skipped and failed"),
+        ("how", "Method"),
+        ("machine", "Machine"),
+    ]
+
+
+def _script_hash(script: str) -> str:
+    """By which a content security policy knows the script."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _data_uri(data: FigureData) -> str:

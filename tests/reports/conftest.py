@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from harness.plan.model import Cell, Comparison, DatasetPlan, Estimate, Plan, Skipped
 from harness.records.record import Stages
 from harness.records.results import Parity, SeedRun, TimingResult, VariantResult
+from harness.reports.report import write_report
 from harness.spec.dataset import Builtin
 from harness.spec.options import Model, Options, Training
 from harness.spec.schema import Gate, Limits, Seeds, Timing
@@ -344,6 +347,22 @@ def make_plan() -> Callable[..., Plan]:
         return Plan(**(given | changes))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def edge_report(tmp_path_factory, make_verdicts, make_plan, make_results) -> Callable[[str], tuple[Verdicts, Path]]:
+    """Verdicts of an edge page by its name, and the folder of their report, which is written once and only read."""
+    from .edge_pages import PAGES
+
+    @cache
+    def write(name: str) -> tuple[Verdicts, Path]:
+        make, changes = PAGES[name]
+        verdicts = make_verdicts(make(), **changes)
+        folder = tmp_path_factory.mktemp(name)
+        write_report(make_plan(verdicts), verdicts, *make_results(verdicts), folder)
+        return verdicts, folder
+
+    return write
 
 
 @pytest.fixture(scope="session")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import csv
+import hashlib
 import io
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from html.parser import HTMLParser
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,6 @@ from harness.reports.where_time_goes import time_section
 from harness.spec.dataset import Files
 from harness.verdicts.diagnosis_model import Diagnosis, Gain, Saving
 from harness.verdicts.model import (
-    ComparisonVerdict,
-    Control,
     Costs,
     FailedRun,
     MemoryUse,
@@ -42,108 +41,14 @@ from harness.verdicts.model import (
 )
 from harness.verdicts.warnings import coarse_test_set
 
-from .conftest import accuracy, comparison, failed_comparison, memory_use, some_of_each, speed
-
-HOSTILE = '<script>alert(1)</script><img src="http://evil.example/x.png" onerror=alert(1)>'
-LATEX_HOSTILE = r"\input{/etc/passwd} $x_1^2$ & 50 % ~ # {unbalanced } \undefined 中文 🙂"
-UNTIMED = {"speed": Speed(state="unknown"), "memory": MemoryUse(state="unknown"), "costs": Costs(), "counters": {}}
-MISSING = Control(state="missing", reason="the control was not timed, so no gain can be told from noise")
-NOISY = Control(
-    ratio=1.02,
-    ci=(0.85, 1.22),
-    level=0.9829,
-    blocks=2,
-    state="noisy",
-    reason="the baseline against itself gives [0.85, 1.22], wider than the smallest gain of 1.05",
-    smallest_gain=1.44,
-)
+from .conftest import accuracy, comparison, failed_comparison, memory_use, speed
+from .edge_pages import MISSING, NOISY, PAGES, UNTIMED
 
 
-def hostile() -> list[ComparisonVerdict]:
-    """Markup where a name, a message, a counter and a path are printed."""
-    return [
-        comparison(HOSTILE, patch={HOSTILE: HOSTILE}, counters={HOSTILE: HOSTILE}, notes=[HOSTILE]),
-        comparison("a|b`c*d_e", "reject", reason=LATEX_HOSTILE),
-        failed_comparison("=cmd()", f"{HOSTILE} {LATEX_HOSTILE}\x1b[31m\x00\n| new | row |"),
-    ]
-
-
-def sixty() -> list[ComparisonVerdict]:
-    """Sixty variants of eighty characters that differ in the middle only."""
-    verdicts = ["accept", "reject", "no-gain", "inconclusive"]
-    return [
-        comparison(
-            f"{'a' * 39}{i:02d}{'b' * 39}",
-            verdicts[i % 4],
-            accuracy=accuracy(-1.0 + i / 40, 0.3, "inconclusive" if i % 4 == 3 else "pass", 12),
-            speed=speed(0.8 + i / 30),
-        )
-        for i in range(60)
-    ]
-
-
-PAGES: dict[str, tuple[Callable[[], list[ComparisonVerdict]], dict]] = {
-    "each": (some_of_each, {}),
-    "none-accepted": (lambda: [comparison("a", "no-gain", speed=speed(1.0, 0.02, "no-gain"))], {"recommended": []}),
-    "all-failed": (
-        lambda: [failed_comparison("fp16"), failed_comparison("bf16")],
-        {"references": [ReferenceSummary(name="baseline", n=5, mean=0.63, sd_pp=0.3)]},
-    ),
-    "one-pair": (
-        lambda: [
-            comparison(
-                "cache-0.3",
-                "inconclusive",
-                n_pairs=1,
-                accuracy=accuracy(n=1).model_copy(
-                    update={"ci_pp": None, "delta_pp": None, "look": None, "state": "invalid"}
-                ),
-                **UNTIMED,
-            )
-        ],
-        {"control": MISSING},
-    ),
-    "sixty": (sixty, {}),
-    "baseline-failed": (
-        lambda: [
-            failed_comparison("cache-0.3", verdict="inconclusive", reason="the baseline did not train", failed=[]),
-        ],
-        {
-            "references": [
-                ReferenceSummary(
-                    name="baseline",
-                    n=0,
-                    failed=[
-                        FailedRun(
-                            arm="reference", purpose="quality", seed=0, run_id="r0", status="oom", message="no memory"
-                        )
-                    ],
-                )
-            ],
-            "test_set": None,
-            "control": MISSING,
-            "environment": {},
-        },
-    ),
-    "no-timing": (lambda: [comparison("cache-0.3", "inconclusive", **UNTIMED)], {"control": MISSING}),
-    "noisy": (lambda: [comparison("cache-0.3", "inconclusive")], {"control": NOISY}),
-    "enables": (
-        lambda: [failed_comparison("checkpoint", verdict="enables", failed=[], reason="only it trains")],
-        {},
-    ),
-    "nothing": (list, {"control": MISSING, "references": [], "test_set": None, "environment": {}}),
-    "hostile": (hostile, {"description": HOSTILE + LATEX_HOSTILE, "warnings": [HOSTILE, LATEX_HOSTILE]}),
-}
-
-
-@pytest.fixture(scope="module", params=PAGES)
-def report(request, tmp_path_factory, make_verdicts, make_plan, make_results) -> tuple[Verdicts, Path]:
+@pytest.fixture(params=PAGES)
+def report(request, edge_report) -> tuple[Verdicts, Path]:
     """Verdicts and the folder of their report."""
-    make, changes = PAGES[request.param]
-    verdicts = make_verdicts(make(), **changes)
-    folder = tmp_path_factory.mktemp(request.param)
-    write_report(make_plan(verdicts), verdicts, *make_results(verdicts), folder)
-    return verdicts, folder
+    return edge_report(request.param)
 
 
 class _Page(HTMLParser):
@@ -191,17 +96,24 @@ def test_the_page_is_well_formed_and_says_every_variant_verdict_and_reason(repor
     assert answer(verdicts) in page.words
 
 
-def test_the_page_loads_nothing_and_runs_nothing(report) -> None:
+def test_the_page_loads_nothing_and_runs_its_own_script_only(report) -> None:
     _, folder = report
     text = (folder / "report.html").read_text()
     page = _Page(text)
-    assert not {"script", "link", "iframe", "object", "embed", "img", "base", "image", "use"} & {
-        t for t, _ in page.tags
-    }
+    assert not {"iframe", "object", "embed", "img", "base", "image", "use"} & {t for t, _ in page.tags}
+    (script,) = re.findall(r"<script>(.*?)</script>", text, flags=re.DOTALL)
+    assert [attributes for t, attributes in page.tags if t == "script"] == [{}]
+    assert script == resources.files("harness.reports").joinpath("templates/report.js").read_text()
+    (policy,) = [a["content"] or "" for t, a in page.tags if a.get("http-equiv") == "Content-Security-Policy"]
+    known = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert policy.startswith("default-src 'none';")
+    assert f"script-src 'sha256-{known}';" in policy
+    assert [a["href"] for t, a in page.tags if t == "link"] == ["data:,"]
     for _, attributes in page.tags:
         assert not [name for name in attributes if name.startswith("on")]
         for name in ("src", "href", "xlink:href", "data", "action", "srcset"):
             own = "data:text/csv;charset=utf-8;base64," if "download" in attributes else "#"
+            own = "data:," if attributes.get("rel") == "icon" else own
             assert (attributes.get(name) or own).startswith(own)
     assert all(target.startswith("#") for target in re.findall(r"url\(\s*['\"]?([^)]*)", text))
     assert "@import" not in text
@@ -212,7 +124,7 @@ def test_ids_in_the_page_are_unique_and_links_lead_somewhere(report) -> None:
     tags = _Page((folder / "report.html").read_text()).tags
     ids = [a["id"] for _, a in tags if a.get("id")]
     assert len(ids) == len(set(ids))
-    assert {a["href"][1:] for _, a in tags if a.get("href") and "download" not in a} <= set(ids)
+    assert {a["href"][1:] for t, a in tags if t == "a" and "download" not in a} <= set(ids)
 
 
 def _tables(text: str) -> list[list[str]]:
