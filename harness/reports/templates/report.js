@@ -70,7 +70,7 @@
   };
   controls.addEventListener("input", filter);
   controls.addEventListener("submit", (event) => event.preventDefault());
-  document.getElementById("reset").addEventListener("click", () => { controls.reset(); sort(null); filter(); });
+  document.getElementById("show-all").addEventListener("click", () => { controls.reset(); sort(null); filter(); });
   controls.hidden = rows.length < 2;
 
   // Details: one button for all, and a link opens what it leads to in browsers that do not.
