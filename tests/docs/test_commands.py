@@ -80,12 +80,11 @@ def silence(group: Any) -> None:
             command.callback = lambda **_: None
 
 
-def test_snakemake_has_the_options() -> None:
+@pytest.mark.parametrize("command", of("snakemake"), ids=ids)
+def test_snakemake_has_the_options(command: Command) -> None:
     from snakemake.cli import get_argument_parser
 
-    parser = get_argument_parser()
-    for command in of("snakemake"):
-        parser.parse_args(list(command.words[1:]))
+    get_argument_parser().parse_args(list(command.words[1:]))
 
 
 def test_every_snakemake_target_is_made_by_a_rule(tmp_path: Path) -> None:
