@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 import typer
 
 from harness import __version__
+from harness.commands import completion
 from harness.commands import init as init_command
 from harness.commands import status as status_command
 from harness.commands.folders import results_folder
@@ -69,7 +70,9 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 
 @app.command()
-def validate(specs: Annotated[list[Path], typer.Argument(help="Specs to check.")]) -> None:
+def validate(
+    specs: Annotated[list[Path], typer.Argument(help="Specs to check.", autocompletion=completion.spec_files)],
+) -> None:
     """Check specs; every mistake is shown as file:line:column."""
     from harness.spec.cells import named_patches
     from harness.spec.load import load_spec
@@ -88,14 +91,20 @@ def validate(specs: Annotated[list[Path], typer.Argument(help="Specs to check.")
 
 @app.command(short_help="Show what will run, what it costs, and what is skipped.")
 def plan(
-    spec: Annotated[Path, typer.Argument(help="A spec, e.g. specs/quickstart.yaml.")],
+    spec: Annotated[
+        Path, typer.Argument(help="A spec, e.g. specs/quickstart.yaml.", autocompletion=completion.spec_files)
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
     power: Annotated[bool, typer.Option("--power", help="Say instead how many seeds the gate will need.")] = False,
     sd: Annotated[
         list[float] | None, typer.Option(help="With --power: a spread of paired differences, pp; may be repeated.")
     ] = None,
     pilot: Annotated[
-        Path | None, typer.Option(help="With --power: results/<spec> of a pilot, for its variants' spreads.")
+        Path | None,
+        typer.Option(
+            help="With --power: results/<spec> of a pilot, for its variants' spreads.",
+            autocompletion=completion.results_folders,
+        ),
     ] = None,
     true_drop: Annotated[float, typer.Option(help="With --power: the drop that variants are taken to have, pp.")] = 0.0,
 ) -> None:
@@ -159,12 +168,24 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the findi
 
 @app.command()
 def retry(
-    target: Annotated[str, typer.Argument(help="A spec, its name, or its folder under results/.")],
-    statuses: Annotated[str, typer.Option("--status", help="Comma-separated statuses to forget.")] = (
-        "oom,timeout,diverged,error,unsupported,killed"
-    ),
-    variant: Annotated[str, typer.Option(help="Forget all runs and timings of these instead, comma-separated.")] = "",
-    timing: Annotated[str, typer.Option(help="Likewise, but only their timings; `control` is one too.")] = "",
+    target: Annotated[
+        str,
+        typer.Argument(help="A spec, its name, or its folder under results/.", autocompletion=completion.spec_names),
+    ],
+    statuses: Annotated[
+        str,
+        typer.Option("--status", help="Comma-separated statuses to forget.", autocompletion=completion.failed_statuses),
+    ] = ("oom,timeout,diverged,error,unsupported,killed"),
+    variant: Annotated[
+        str,
+        typer.Option(
+            help="Forget all runs and timings of these instead, comma-separated.", autocompletion=completion.variants
+        ),
+    ] = "",
+    timing: Annotated[
+        str,
+        typer.Option(help="Likewise, but only their timings; `control` is one too.", autocompletion=completion.timings),
+    ] = "",
 ) -> None:
     """Forget failed records, or all of some variants, so that the next `snakemake` runs them again."""
     from harness.plan.confirmed import read_confirmed
@@ -213,8 +234,15 @@ def _say_removed(names: list[str]) -> None:
 
 @app.command(short_help="Compare two results folders: two versions of code or library, or two machines.")
 def compare(
-    a: Annotated[Path, typer.Argument(help="results/<spec> of one checkout.")],
-    b: Annotated[Path, typer.Argument(help="Of the other; its accuracy is held against A's.")],
+    a: Annotated[
+        Path, typer.Argument(help="results/<spec> of one checkout.", autocompletion=completion.results_folders)
+    ],
+    b: Annotated[
+        Path,
+        typer.Argument(
+            help="Of the other; its accuracy is held against A's.", autocompletion=completion.results_folders
+        ),
+    ],
     allow: Annotated[str, typer.Option(help="All that may differ, comma-separated, e.g. torch,numpy.")] = "",
     form: Annotated[Literal["table", "md", "json"], typer.Option("--format", help="What is printed.")] = "table",
     fail_on: Annotated[str, typer.Option(help="Exit code 1 on: reject (a drop is shown), dnf.")] = "",
@@ -243,7 +271,9 @@ def compare(
 
 @app.command()
 def claims(
-    claim: Annotated[str | None, typer.Argument(help="One claim in detail, e.g. A4.")] = None,
+    claim: Annotated[
+        str | None, typer.Argument(help="One claim in detail, e.g. A4.", autocompletion=completion.claim_ids)
+    ] = None,
     form: Annotated[Literal["text", "md", "json"], typer.Option("--format", help="For a terminal, or files.")] = "text",
     short: Annotated[bool, typer.Option("--summary", help="Of Markdown only the table of a README.")] = False,
     write: Annotated[bool, typer.Option("--write", help="Measure results/<spec> again, into claims.json.")] = False,
@@ -290,7 +320,9 @@ def _show_claims(outcomes: list[ClaimOutcome], form: str, short: bool, detailed:
 
 @app.command()
 def prepare(
-    source: Annotated[Path, typer.Argument(help="A spec, or results/<spec>/plan/dataset.json.")],
+    source: Annotated[
+        Path, typer.Argument(help="A spec, or results/<spec>/plan/dataset.json.", autocompletion=completion.spec_files)
+    ],
     output: Annotated[Path | None, typer.Option("--output", help="File that will name the prepared graph.")] = None,
     partitions: Annotated[
         bool, typer.Option(help="Of a spec, also make the partitions that its first seed needs.")
@@ -413,7 +445,10 @@ def confirm_time(file: Annotated[Path, typer.Argument(help="results/<spec>/recom
 
 @app.command()
 def analyze(
-    plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan.json, or results/<spec>.")],
+    plan_file: Annotated[
+        Path,
+        typer.Argument(help="results/<spec>/plan.json, or results/<spec>.", autocompletion=completion.results_folders),
+    ],
     output: Annotated[Path | None, typer.Option("--output", help="File to write; without it, to the screen.")] = None,
     looks: Annotated[str, typer.Option("--looks", help="What if: other looks at the same seeds, e.g. 3,6.")] = "",
 ) -> None:
@@ -446,7 +481,10 @@ def analyze(
 
 @app.command()
 def report(
-    targets: Annotated[list[Path] | None, typer.Argument(help="results/<spec>/plan.json, or results/<spec>.")] = None,
+    targets: Annotated[
+        list[Path] | None,
+        typer.Argument(help="results/<spec>/plan.json, or results/<spec>.", autocompletion=completion.results_folders),
+    ] = None,
     show: Annotated[bool, typer.Option("--show", help="Only print the verdicts, write nothing.")] = False,
     form: Annotated[
         Literal["md", "tex", "csv", "json"] | None,

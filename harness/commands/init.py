@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.commands.completion import data_sets
 from harness.spec.errors import InputError, Problem
 from harness.spec.places import cache_root
 
@@ -21,7 +22,8 @@ def init(
     target: Annotated[
         str,
         typer.Argument(
-            help="wordnet, synthetic, pyg:Planetoid/Cora, ogb:ogbn-arxiv, or a file: edges, or an npz of plain arrays."
+            help="wordnet, synthetic, pyg:Planetoid/Cora, ogb:ogbn-arxiv, or a file: edges, or an npz of plain arrays.",
+            autocompletion=data_sets,
         ),
     ],
     features: Annotated[str | None, typer.Option(help="Beside edges: npy or npz, a row a node.")] = None,

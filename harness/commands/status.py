@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.commands.completion import spec_names
 from harness.commands.folders import results_folder
 
 if TYPE_CHECKING:
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def status(
-    target: Annotated[str, typer.Argument(help="A spec, its name, or its folder under results/.")],
+    target: Annotated[
+        str, typer.Argument(help="A spec, its name, or its folder under results/.", autocompletion=spec_names)
+    ],
     live: Annotated[
         bool, typer.Option("--live", "--watch", help="Look again and again until nothing is left, or Ctrl-C.")
     ] = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import jsonschema
@@ -24,6 +25,18 @@ def test_the_committed_schema_is_up_to_date() -> None:
 )
 def test_shipped_specs_satisfy_it(path: Path) -> None:
     jsonschema.Draft202012Validator(spec_schema()).validate(read_tree(path).plain())
+
+
+@pytest.mark.parametrize("path", sorted(SPECS.rglob("*.yaml")), ids=lambda p: p.stem)
+def test_the_first_line_leads_editors_to_it(path: Path) -> None:
+    """Claims are no specs, and name none."""
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    found = re.fullmatch(r"# yaml-language-server: \$schema=(\S+)", first)
+    if path.parent.name == "claims":
+        assert found is None
+    else:
+        assert found is not None
+        assert (path.parent / found[1]).resolve() == SPECS / "schema.json"
 
 
 def test_it_knows_options_in_variants() -> None:
