@@ -486,6 +486,10 @@ def report(
         typer.Argument(help="results/<spec>/plan.json, or results/<spec>.", autocompletion=completion.results_folders),
     ] = None,
     show: Annotated[bool, typer.Option("--show", help="Only print the verdicts, write nothing.")] = False,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Write index.html and index.md over all specs below results/, or a folder."),
+    ] = False,
     form: Annotated[
         Literal["md", "tex", "csv", "json"] | None,
         typer.Option("--format", help="Only print one table of the verdicts; `harness schema --of table` says more."),
@@ -495,6 +499,9 @@ def report(
     ] = "",
 ) -> None:
     """Write the page and the tables, or print the verdicts."""
+    if everything:
+        _write_index(targets or [], show or form is not None or bool(columns))
+        return
     if form is not None or columns:
         _print_table(targets or [], form, columns, show)
         return
@@ -544,6 +551,20 @@ def _show_verdicts(verdicts: Verdicts, folder: Path) -> None:
         "are not shown. This makes them anew:",
     )
     print(command(made))
+
+
+def _write_index(roots: list[Path], other_forms: bool) -> None:
+    """Over all specs of each folder; specs that are left out are said."""
+    from harness.reports.index import write_index
+
+    if other_forms:
+        raise InputError(Problem("report", "--all writes index.html and index.md; --show and --format go without it"))
+    for root in roots or [RESULTS]:
+        if not root.is_dir():
+            raise InputError(Problem(str(root), "no such folder; give one that holds results/<spec>, or none"))
+        for line in write_index(root):
+            print(f"left out: {line}", file=sys.stderr)
+        print(f"{root / 'index.html'} and {root / 'index.md'}: written")
 
 
 def _print_table(

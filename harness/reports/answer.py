@@ -9,8 +9,9 @@ from harness.plan.model import Plan
 from harness.reports.caveats import caveats
 from harness.reports.digits import fixed, shortened
 from harness.reports.in_one_line import in_one_line
-from harness.spec.dataset import Builtin, Files, Ogb, Pyg
+from harness.spec.dataset import Files
 from harness.spec.schema import Gate
+from harness.verdicts.dataset_label import dataset_label
 from harness.verdicts.disturbed import causes
 from harness.verdicts.model import ComparisonVerdict, Confirmation, Verdict, Verdicts
 from harness.verdicts.wording import METRICS, interval_text, plural, ratio_text
@@ -25,7 +26,6 @@ MEANINGS: dict[Verdict, str] = {
     "dnf": "a run did not finish, diverged, or left nothing, where its reference ran",
     "skipped": "this machine or library cannot run it",
 }
-_SUBSETS = {"noun": "nouns", "verb": "verbs", "adj": "adjectives", "adv": "adverbs"}
 _NAMED = 4
 _IN_FULL = 2  # accepted variants whose every figure stands in the answer
 
@@ -38,13 +38,8 @@ def metric(gate: Gate) -> str:
 def dataset_name(plan: Plan) -> str:
     """The data set in a few words."""
     dataset = plan.dataset.dataset
-    if isinstance(dataset, Builtin):
-        return f"WordNet ({_SUBSETS[dataset.subset]})" if dataset.subset else "WordNet"
-    if isinstance(dataset, Pyg | Ogb):
-        return dataset.name.replace("/", " ")
-    if isinstance(dataset, Files):
-        return f"the graph of {plan.spec}"  # a file's name says less, and there may be three
-    return f"a synthetic graph of {dataset.nodes:,} nodes"
+    # a file's name says less than the spec's, and there may be three
+    return f"the graph of {plan.spec}" if isinstance(dataset, Files) else dataset_label(dataset)
 
 
 def model_name(plan: Plan) -> str:

@@ -23,6 +23,7 @@ from harness.verdicts.comparable import (
 from harness.verdicts.confirmation import confirmation_of
 from harness.verdicts.control import control_memory, summarise_control
 from harness.verdicts.costs import costs_of, epoch_seconds, measured_over_estimated, peak_bytes
+from harness.verdicts.dataset_label import dataset_label
 from harness.verdicts.diagnosis import diagnose
 from harness.verdicts.disturbed import causes, disturbed
 from harness.verdicts.exploratory import exploratory_reason
@@ -90,6 +91,7 @@ def analyze(
         spec=plan.spec,
         plan_id=plan_id(plan),
         description=plan.description,
+        dataset=dataset_label(plan.dataset.dataset),
         design=plan.design,
         gate=plan.gate,
         looks=list(plan.seeds.looks),

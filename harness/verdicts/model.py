@@ -256,6 +256,7 @@ class Verdicts(Frozen):
     spec: str
     plan_id: str = Field("", description="Of the plan that was judged; empty in files from before it was kept.")
     description: str = ""
+    dataset: str = Field("", description="The data set in a few words; empty in files from before it was kept.")
     design: Literal["one-at-a-time", "stack", "factorial", "leave-one-out"]
     gate: Gate
     looks: list[int] = Field(description="Numbers of pairs at which a decision may be made.")
