@@ -92,15 +92,16 @@ def quality_difference(
 
 
 def seeds_difference(result: VariantResult, remedy: Remedy, cut_by_metis: bool = False) -> str | None:
-    """Why the runs behind one result, the variant's and its reference's, do not belong together; None where they do."""
+    """Why the runs behind one result, the variant's and its reference's, do not belong together; None where they do.
+
+    Of an arm that no run of ended well its failures count: another machine may have had the memory.
+    """
     arms: list[tuple[str, list[SeedRun]]] = [(result.variant, result.runs)]
     arms.append((result.reference or "the reference", result.reference_runs))
     keys = _quality_keys(cut_by_metis) | {"threads": "threads"}
     usual = result.environment | {"threads": result.environment.get("threads", result.threads)}
     for name, runs in arms:
-        for run in runs:
-            if run.status != "ok":
-                continue
+        for run in [run for run in runs if run.status == "ok"] or runs:
             values = _environment(run.environment, usual, keys)
             found = _refusal(
                 f"seed {run.seed} of `{name}`",

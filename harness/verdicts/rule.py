@@ -40,8 +40,10 @@ def verdict(f: Findings, gate: Gate) -> tuple[Verdict, str]:
     """
     if f.quality is None:
         return "dnf", "no results: the variant's job left no file"
+    if f.quality.outcome == "enables" and f.not_comparable is not None:
+        return "inconclusive", _sentence(f.not_comparable, f.quality.why)
     if f.quality.outcome != "ran":
-        return f.quality.outcome, _with_reached(f.quality)
+        return f.quality.outcome, _sentence(_with_reached(f.quality), f.not_comparable or "")
     if f.timing_failed is not None:
         return "dnf", f"failed while it was timed: {f.timing_failed}"
     if f.not_comparable is not None:

@@ -18,6 +18,7 @@ from harness.verdicts.model import ComparisonVerdict, Verdicts
 from harness.verdicts.total_cost import payoff_text
 from tests.verdicts.results import (
     BROKEN_PARITY,
+    ENVIRONMENT,
     FAILING,
     FAST,
     PARITY,
@@ -27,6 +28,7 @@ from tests.verdicts.results import (
     baseline_of,
     plan_of,
     quality_of,
+    runs_of,
     skipped,
     timing_of,
 )
@@ -211,6 +213,24 @@ def test_a_baseline_that_cannot_run_is_enabled_by_the_variant() -> None:
     found = verdict_of(quality_of("v", reference=["oom", "oom"]), timing_of("v", [], status="skipped", reason="oom"))
     assert found.verdict == "enables"
     assert found.reason == "the reference failed on 2 seeds (oom: oom in epoch 3) and the variant ran, reaching 70.0 %"
+
+
+def test_a_baseline_that_failed_on_another_machine_enables_nothing() -> None:
+    small, big = ({"device_name": name} for name in ("NVIDIA T4", "NVIDIA H200"))
+    failed = [run.model_copy(update={"environment": small}) for run in runs_of(["oom", "oom"], "baseline")]
+    quality = quality_of("v", environment=ENVIRONMENT | big, reference_runs=failed)
+    found = verdict_of(quality, timing_of("v", status="skipped"))
+    assert found.verdict == "inconclusive"
+    assert found.reason.startswith("not comparable: GPU of seed 0 of `baseline` is NVIDIA T4, of the first run of `v` ")
+    assert found.reason.endswith("the reference failed on 2 seeds (oom: oom in epoch 3) and the variant ran")
+
+
+def test_a_variant_that_failed_on_another_machine_says_so() -> None:
+    quality = quality_of("v", metrics=["oom"] * 2, environment=ENVIRONMENT | {"device_name": "NVIDIA T4"})
+    baseline = baseline_of(environment=ENVIRONMENT | {"device_name": "NVIDIA H200"})
+    found = verdict_of(quality, None, baseline=baseline)
+    assert found.verdict == "dnf"
+    assert "the reference ran; not comparable: GPU of `v` is NVIDIA T4, of `baseline` NVIDIA H200" in found.reason
 
 
 def test_both_failing_is_dnf() -> None:
