@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness.reports.answer import cell_names, metric, sentence
 from harness.verdicts.control import noise_objection
 from harness.verdicts.model import ComparisonVerdict, Verdicts
+from harness.verdicts.rule import INCOMPLETE
 from harness.verdicts.warnings import coarse_test_set
 from harness.verdicts.wording import plural
 
@@ -56,6 +57,8 @@ def _line(what: str, entries: list[tuple[str, str]], named: int | None) -> str:
 
 
 def _questions(comparison: ComparisonVerdict, verdicts: Verdicts) -> list[Question]:
+    if comparison.not_comparable:  # until they are, neither seeds nor blocks would settle anything
+        return [("Not decided", comparison.not_comparable)]
     found = [*_of_the_gain(comparison, verdicts), *_of_the_accuracy(comparison, verdicts)]
     parity = comparison.parity
     if comparison.exact and (parity is None or parity.state == "not-checked"):
@@ -77,6 +80,10 @@ def _of_the_gain(comparison: ComparisonVerdict, verdicts: Verdicts) -> list[Ques
     objection = noise_objection("peak memory" if saves_memory else "time", measured.ratio, *interval)
     if measured.state == "gain" and objection is not None and objection in comparison.reason:
         return [(f"{name} undecided", "a gain, but the control leaves no room for it")]
+    if measured.state == "gain" and INCOMPLETE in comparison.reason:
+        return [(f"{name} undecided", "a gain, but its timing is not complete")]
+    if measured.state == "gain" and not saves_memory and comparison.speed.disturbed_blocks:
+        return [(f"{name} undecided", "a gain, but disturbed while timed")]
     return []
 
 

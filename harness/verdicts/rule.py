@@ -13,6 +13,8 @@ from harness.verdicts.model import Accuracy, Control, MemoryUse, Speed, Verdict
 from harness.verdicts.pairs import Quality
 from harness.verdicts.wording import METRICS, interval_pp, interval_text, places_apart, plural, ratio_text, signed
 
+INCOMPLETE = "timing is not complete"  # what a reason says of one
+
 
 @dataclass(frozen=True)
 class Findings:
@@ -113,7 +115,7 @@ def _open_questions(f: Findings, gate: Gate) -> list[str]:
     if state == "unknown":
         found.append(_unknown_gain(f, gate))
     elif f.timing_missing is not None:  # decided by the blocks before, which other looks would not have ended at
-        found.append(f"timing is not complete: {f.timing_missing}")
+        found.append(f"{INCOMPLETE}: {f.timing_missing}")
     if state == "gain":
         found += gain_objections(f.goal, f.speed, f.memory, f.control)
     return found

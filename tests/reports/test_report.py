@@ -416,6 +416,20 @@ def test_an_open_question_is_one_line_with_all_its_variants(make_verdicts) -> No
     ]
 
 
+def test_an_undecided_accuracy_hides_nothing_else_that_is_open(make_verdicts) -> None:
+    undecided = accuracy(-0.32, 0.55, "inconclusive", 15)
+    unlike = comparison("a", "inconclusive", accuracy=undecided, not_comparable="not comparable: torch of `a` is 2.12")
+    disturbed = speed().model_copy(update={"disturbed_blocks": 2, "disturbed_by": ["load"]})
+    beside = comparison("b", "inconclusive", accuracy=undecided, speed=disturbed)
+    reason = "timing is not complete: the reference failed while it was timed: oom"
+    cut = comparison("c", "inconclusive", accuracy=undecided, reason=reason)
+    assert open_questions(make_verdicts([unlike, beside, cut])) == [
+        "Not decided: a (not comparable: torch of `a` is 2.12).",
+        "Speed undecided: b (a gain, but disturbed while timed); c (a gain, but its timing is not complete).",
+        "Accuracy undecided: b, c (about 15 more seeds).",
+    ]
+
+
 def test_noise_is_told_by_the_control_and_not_again_below(make_verdicts) -> None:
     waiting = comparison(
         "a",
