@@ -51,7 +51,7 @@ def compare(a: ResultsFolder, b: ResultsFolder, allowed: str = "") -> Across:
         unrecorded=unrecorded,
         controls=(a.verdicts.control, b.verdicts.control),
         cells=[_cell(a, b, of_a[key], of_b[key]) for key in both],
-        left_out=[*left_out, *_confirmations(a, b)],
+        left_out=[*left_out, *_outdated(a, b), *_confirmations(a, b)],
     )
 
 
@@ -115,12 +115,18 @@ def _cell(a: ResultsFolder, b: ResultsFolder, one: Cell, other: Cell) -> CellAcr
         return found
     if not _same_options(a.plan.cells.get(compared[0].reference), b.plan.cells.get(compared[1].reference)):
         return found
+    found = found.model_copy(
+        update={
+            "speed": speed_gain(timings[0], a.plan, timings[1], b.plan),
+            "memory": memory_gain(timings[0], a.plan, timings[1], b.plan),
+        }
+    )
+    if a.judged_otherwise(one.name) or b.judged_otherwise(other.name):
+        return found
     return found.model_copy(
         update={
             "verdicts": (compared[0].verdict, compared[1].verdict),
             "reasons": (compared[0].reason, compared[1].reason),
-            "speed": speed_gain(timings[0], a.plan, timings[1], b.plan),
-            "memory": memory_gain(timings[0], a.plan, timings[1], b.plan),
         }
     )
 
@@ -149,6 +155,16 @@ def _left_out(a: ResultsFolder, b: ResultsFolder, of_a: dict[str, Cell], of_b: d
             alone.remove(namesake)
             lines.append(f"{cell.name} has other options in each: {listed(_other_options(cell, namesake), 4)}")
     return lines + [f"{cell.name} is in {b.name} alone" for cell in alone]
+
+
+def _outdated(*folders: ResultsFolder) -> list[str]:
+    """Verdicts on variants that the folder's plan would judge in another way now."""
+    lines = []
+    for folder in folders:
+        names = [c.variant for c in folder.plan.comparisons if folder.judged_otherwise(c.variant)]
+        if names:
+            lines.append(f"the verdicts in {folder.name} on {listed(names, 4)}: of an earlier plan than its plan.json")
+    return lines
 
 
 def _confirmations(*folders: ResultsFolder) -> list[str]:

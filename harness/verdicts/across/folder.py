@@ -62,6 +62,17 @@ class ResultsFolder:
     def comparison(self, name: str) -> ComparisonVerdict | None:
         return next((c for c in self.verdicts.comparisons if c.variant == name and c.verdict != "skipped"), None)
 
+    def judged_otherwise(self, name: str) -> bool:
+        """Whether the verdict on a variant is of an earlier plan: another gate, other looks, or another patch.
+
+        Told by what they say and not by the plan's id, which a version that has more options makes anew.
+        """
+        judged, plan = self.verdicts, self.plan
+        if (judged.gate, tuple(judged.looks), judged.timing) != (plan.gate, plan.seeds.looks, plan.timing):
+            return True
+        found, cell = self.comparison(name), self.plan.cells.get(name)
+        return found is not None and cell is not None and found.patch != cell.patch
+
     def fingerprints(self) -> list[str]:
         """Of the data of all results, each once."""
         return list(dict.fromkeys(result.fingerprint for result in self.results if result.fingerprint))

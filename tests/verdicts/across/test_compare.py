@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,19 @@ def test_verdicts_and_what_changed_them_stand_side_by_side() -> None:
     assert cell.epoch_s == (pytest.approx(1 / 1.415, abs=0.01), pytest.approx(1.0, abs=0.02))
     assert found.cells[0].verdicts == (None, None)
     assert found.cells[0].speed is None
+
+
+def test_verdicts_of_an_earlier_plan_are_not_shown_as_those_of_the_plan() -> None:
+    b = folder("b")
+    stricter = b.plan.model_copy(update={"gate": b.plan.gate.model_copy(update={"min_speedup": 2.0})})
+    cell = b.plan.cells[NAME].model_copy(update={"patch": {"retain": "inputs"}})
+    other = b.plan.model_copy(update={"cells": b.plan.cells | {NAME: cell}})
+    for made in (stricter, other):
+        found = compare(folder("a"), replace(b, plan=made))
+        thin = next(c for c in found.cells if c.a == NAME)
+        assert (thin.verdicts, thin.reasons) == ((None, None), ("", ""))
+        assert thin.speed is not None
+        assert found.left_out == ["the verdicts in b on thin: of an earlier plan than its plan.json"]
 
 
 def test_ratios_are_not_compared_where_references_differ() -> None:
