@@ -13,6 +13,8 @@ HEADING = "Warnings and open questions"
 EXPLORATORY = "Exploratory, so never recommended"
 NONE = "No warnings, and nothing that was asked is left open."
 
+SHOWN = {"gain": "a gain", "no-gain": "no gain", "loss": "a loss"}
+
 Question = tuple[str, str]  # what is open, and why or what it would take; the second may be empty
 
 
@@ -82,8 +84,8 @@ def _of_the_gain(comparison: ComparisonVerdict, verdicts: Verdicts) -> list[Ques
         return [(f"{name} undecided", "a gain, but the control leaves no room for it")]
     if measured.state == "gain" and INCOMPLETE in comparison.reason:
         return [(f"{name} undecided", "a gain, but its timing is not complete")]
-    if measured.state == "gain" and not saves_memory and comparison.speed.disturbed_blocks:
-        return [(f"{name} undecided", "a gain, but disturbed while timed")]
+    if not saves_memory and comparison.speed.disturbed_blocks:
+        return [(f"{name} undecided", f"{SHOWN[measured.state]}, but disturbed while timed")]
     return []
 
 

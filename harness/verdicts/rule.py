@@ -37,7 +37,7 @@ def verdict(f: Findings, gate: Gate) -> tuple[Verdict, str]:
     """The verdict and its reason, one plain sentence with its numbers.
 
     An exact variant whose parity check contradicts it is a **reject**: what was declared is false, whatever the means
-    say. What may not be compared, a gain in speed timed beside other load, what the control leaves no room for, and an
+    say. What may not be compared, a ratio of speed timed beside other load, what the control leaves no room for, and an
     exact variant without a parity check are **inconclusive**.
     """
     if f.quality is None:
@@ -55,12 +55,12 @@ def verdict(f: Findings, gate: Gate) -> tuple[Verdict, str]:
         return "reject", _sentence(accuracy, gain)
     if f.exact and f.parity is not None and f.parity.state == "differs":
         return "reject", _sentence(_contradiction(f.parity), accuracy, gain)
-    if _goal_state(f) in ("no-gain", "loss"):
+    if _goal_state(f) in ("no-gain", "loss") and not (f.goal == "speed" and f.speed.disturbed_blocks):
         return "no-gain", _sentence(gain, accuracy)
     open_questions = _open_questions(f, gate)
     if open_questions:
         settled = [] if f.quality.accuracy.state != "pass" else [accuracy]
-        settled += [] if _goal_state(f) != "gain" else [gain]
+        settled += [] if _goal_state(f) == "unknown" else [gain]
         return "inconclusive", _sentence(*open_questions, *settled)
     return "accept", _sentence(accuracy, gain)
 
@@ -116,7 +116,7 @@ def _open_questions(f: Findings, gate: Gate) -> list[str]:
         found.append(_unknown_gain(f, gate))
     elif f.timing_missing is not None:  # decided by the blocks before, which other looks would not have ended at
         found.append(f"{INCOMPLETE}: {f.timing_missing}")
-    if state == "gain":
+    if state != "unknown":
         found += gain_objections(f.goal, f.speed, f.memory, f.control)
     return found
 

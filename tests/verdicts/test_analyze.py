@@ -113,6 +113,17 @@ def test_a_gain_timed_beside_other_load_is_open() -> None:
     assert "1 timing block kept though disturbed: other load" in found.notes
 
 
+@pytest.mark.parametrize("ratios", [SLOW, FLAT])
+def test_beside_other_load_nothing_is_shown_to_be_no_faster(ratios: list[float]) -> None:
+    timing = timing_of("v", ratios)
+    loaded = [block.model_copy(update={"disturbed": True, "disturbed_by": ["load"]}) for block in timing.blocks]
+    found = verdict_of(quality_of("v"), timing.model_copy(update={"blocks": loaded}))
+    assert found.verdict == "inconclusive"
+    assert found.reason.startswith("disturbed while timed in 2 of 2 blocks (load); ")
+    assert "times as fast" in found.reason
+    assert verdict_of(quality_of("v"), timing).verdict == "no-gain"
+
+
 def test_what_disturbed_it_and_what_never_settled_is_told() -> None:
     timing = timing_of("v", FAST)
     words = ["the CPU quota held it back for 4 % of the time", "others kept 1.0 CPUs busy"]
