@@ -297,7 +297,7 @@ def _counters(result: VariantResult | None, timing: TimingResult | None) -> dict
     if timing is not None and timing.counters:
         timed = [p.run_id for b in timing.blocks for p in b.processes if p.arm == "variant" and p.status == "ok"]
         return {"counters": timing.counters, "counters_run": timed[-1] if timed else ""}
-    if result is None or not result.counters:
+    if result is None or not result.counters or not result.runs:
         return {}
     first = next((run for run in result.runs if run.status == "ok"), result.runs[0])
     return {"counters": result.counters, "counters_run": first.run_id}

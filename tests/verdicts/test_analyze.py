@@ -293,6 +293,11 @@ def test_counters_are_those_of_the_timing_else_of_a_quality_run() -> None:
     assert found.counters_run == [p.run_id for p in timing.blocks[-1].processes if p.arm == "variant"][-1]
 
 
+def test_counters_of_a_file_without_runs_are_of_no_run() -> None:
+    found = verdict_of(quality_of("v", runs=[], counters={"steps": 1}), None)
+    assert (found.verdict, found.counters) == ("dnf", {})
+
+
 def test_a_reason_has_the_whole_of_a_long_message() -> None:
     """The remedy is at its end."""
     message = "the largest feature does not fit, " * 8 + "scale the features"
