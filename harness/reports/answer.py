@@ -160,7 +160,7 @@ def _why_none(verdicts: Verdicts, compared: list[ComparisonVerdict], enabling: l
         return "none trained to the end"
     waiting = [c for c in compared if c.verdict == "inconclusive" and c.accuracy and c.accuracy.state == "pass"]
     if verdicts.control.state != "quiet" and waiting:
-        wanting = {"noisy": "the machine is too noisy to measure a gain", "missing": "the control was not timed"}
+        wanting = {"noisy": "the machine is too noisy to measure a gain", "missing": "no control was timed to its end"}
         return f"{wanting[verdicts.control.state]} ({summary})"
     return summary
 

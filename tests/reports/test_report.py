@@ -382,7 +382,7 @@ def test_stages_that_took_no_time_divide_by_nothing(make_verdicts, make_plan) ->
         ("all-failed", "None of 2 variants is shown to be worth having: none trained to the end."),
         ("baseline-failed", "baseline, with which they are compared, did not train to the end."),
         ("noisy", "the machine is too noisy to measure a gain (1 inconclusive)."),
-        ("no-timing", "the control was not timed (1 inconclusive)."),
+        ("no-timing", "no control was timed to its end (1 inconclusive)."),
         ("enables", "checkpoint can train where the reference cannot (1 enables)."),
         ("nothing", "Nothing was compared: every variant was skipped."),
     ],
