@@ -76,6 +76,10 @@ class NeighborBatches(BatchPlan):
         start = index * self._batch_size
         return self._sampler.sample(self._seeds(epoch)[start : start + self._batch_size], epoch, index)
 
+    def of_first_seeds(self, epoch: int, count: int) -> Batch:
+        """What the sampler draws for the first seeds of an epoch as its first batch; counted nowhere."""
+        return self._sampler.sample(self._seeds(epoch)[:count], epoch, 0)
+
     def _makers(self, epoch: int) -> Iterator[Callable[[], Batch | End]]:
         # made here, so that the threads share one order and one division, and do not make one each
         self._seeds(epoch)

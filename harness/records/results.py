@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field
 
 from harness.records.data_version import DataVersion
+from harness.records.drawn_batch import DrawnBatch
 from harness.records.record import DeviceTimes, StageProfile, Stages, Status
 from harness.spec.options import Frozen
 from harness.spec.schema import Gate, Seeds
@@ -89,6 +90,8 @@ class VariantResult(Frozen):
     data: DataVersion | None = Field(None, description="Builder and fingerprints of its parts; None if not recorded.")
     environment: dict[str, Any] = Field({}, description="As in the record of the first run that ended well.")
     counters: dict[str, Any] = Field({}, description="Of the first run that ended well; where none did, of the first.")
+    drawn_batch: DrawnBatch | None = Field(None, description="Of the baseline alone, by its first run's options.")
+    not_drawn: str = Field("", description="Why the baseline has no `drawn_batch`; empty in older files.")
     decided_by: DecisionRule | None = Field(None, description="None for the baseline itself, and in older files.")
     looked_before: list[DecisionRule] = Field(
         [], description="Other rules by which some of these runs were looked at earlier, in this results folder."

@@ -16,6 +16,7 @@ from harness.plan.ids import run_id
 from harness.plan.model import Cell, VariantPlan
 from harness.plan.version import ENGINE_VERSION, uses_metis
 from harness.records.data_version import DataVersion
+from harness.records.drawn_batch import DrawnBatch
 from harness.records.record import Record
 from harness.records.results import DecisionRule, Parity, SeedRun, VariantResult
 from harness.records.spread import over_smoothed, spread_judged
@@ -73,6 +74,7 @@ def run_variant(
     ):
         job = _Job(plan, graph_path, meta, data, RecordStore(results / "runs", progress), server, device, progress)
         job.run(decide)
+        job.draw()
         return job.result()
 
 
@@ -89,6 +91,8 @@ class _Job:
     variant: dict[int, Record] = field(default_factory=dict)  # by seed
     reference: dict[int, Record] = field(default_factory=dict)
     parity: Parity | None = None
+    drawn: DrawnBatch | None = None
+    not_drawn: str = ""
     remaining: Remaining = field(default_factory=Remaining)
 
     def run(self, decide: Decide) -> None:
@@ -214,6 +218,18 @@ class _Job:
             f"{self.plan.cell.name} parity {self.parity.state}" + (f": {self.parity.note}" if self.parity.note else "")
         )
 
+    def draw(self) -> None:
+        """A small batch of the baseline's, after all of its runs: nothing that is measured shares a process with it."""
+        if self.plan.reference is not None:
+            return
+        request = self._request(self.plan.cell, self.plan.seeds.first)
+        log = self.store.root / "logs" / f"{request.run_id}.drawing.log"
+        ending = self.server.call(self.server.engine.drawing, [request], log, self.plan.limits)
+        if ending.outcome is not None:
+            self.drawn = DrawnBatch.model_validate(ending.outcome)
+        else:
+            self.not_drawn = ending.message or ending.status
+
     def result(self) -> VariantResult:
         reference = self.plan.reference
         ok = [r for r in self.variant.values() if r.status == "ok"] or list(self.variant.values())
@@ -233,6 +249,8 @@ class _Job:
             data=self.data,
             environment=environment,
             counters=ok[0].counters if ok else {},
+            drawn_batch=self.drawn,
+            not_drawn=self.not_drawn,
             decided_by=None if reference is None else DecisionRule.of(self.plan.gate, self.plan.seeds),
         )
 

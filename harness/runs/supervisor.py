@@ -58,18 +58,20 @@ class Engine:
     Attributes:
         execute: ``module:function``, called as ``f(request, report) -> Outcome``.
         parity: likewise, ``f(reference request, variant request, report) -> Parity``.
-        preload: modules that the server imports beside those two, before the first fork.
+        drawing: likewise, ``f(request, report) -> DrawnBatch``.
+        preload: modules that the server imports beside those three, before the first fork.
         warm_up: what the server calls once before it, ``module:function``; None for nothing.
     """
 
     execute: str = "harness.runs.execute:execute"
     parity: str = "harness.runs.parity_check:run_parity"
+    drawing: str = "harness.runs.drawn_batch:draw_batch"
     preload: tuple[str, ...] = ("torch", "torch_geometric")
     warm_up: str | None = "harness.runs.warm_up:warm_up"
 
     @property
     def modules(self) -> list[str]:
-        own = (path.partition(":")[0] for path in (self.execute, self.parity))
+        own = (path.partition(":")[0] for path in (self.execute, self.parity, self.drawing))
         return list(dict.fromkeys([*self.preload, *own]))
 
 

@@ -19,7 +19,7 @@ from harness.batches.sampling.choose import neighbor_batches
 from harness.batches.self_loops import self_loops
 from harness.graphs.graph import Graph, GraphMeta
 from harness.models.build import build_model
-from harness.runs import execute, parity_check  # noqa: F401  # what children call
+from harness.runs import drawn_batch, execute, parity_check  # noqa: F401  # what children call
 from harness.spec.options import Model, Options, Sampling
 
 _NODES = 4

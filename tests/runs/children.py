@@ -9,6 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from harness.records.drawn_batch import DrawnBatch
 from harness.records.record import Memory, Metrics, Scores, Stages
 from harness.records.results import Parity
 from harness.runs.request import Diverged, Outcome, RunRequest, Unsupported
@@ -62,6 +63,21 @@ def parity(reference: RunRequest, variant: RunRequest, report) -> Parity:
 
 def broken_parity(reference: RunRequest, variant: RunRequest, report) -> Parity:
     raise ValueError("no batch has a training node")
+
+
+def drawing(request: RunRequest, report) -> DrawnBatch:
+    """Two targets that share a neighbour; the seed stands for the first target's id."""
+    return DrawnBatch(
+        method="uniform",
+        fanout=[1],
+        targets=2,
+        nodes=[request.seed, 7, 8],
+        hops=[0, 0, 1],
+        degrees=[1, 1, 2],
+        edges=[(2, 0), (2, 1)],
+        num_nodes=3,
+        num_edges=2,
+    )
 
 
 def sleep(request: RunRequest, report) -> Outcome:

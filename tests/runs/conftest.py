@@ -31,8 +31,8 @@ def children(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Engine]:
     """An engine whose runs are a function of `children.py`; its server starts in a moment, without torch."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
 
-    def engine(execute: str = "outcome", parity: str = "parity") -> Engine:
-        return Engine(f"children:{execute}", f"children:{parity}", preload=(), warm_up=None)
+    def engine(execute: str = "outcome", parity: str = "parity", drawing: str = "drawing") -> Engine:
+        return Engine(f"children:{execute}", f"children:{parity}", f"children:{drawing}", preload=(), warm_up=None)
 
     return engine
 

@@ -36,14 +36,14 @@ def lines() -> list[str]:
 
 @pytest.fixture
 def job(graph_path, tmp_path, children, lines, locks):
-    def run(plan, decide=None, execute="outcome", parity="parity"):
+    def run(plan, decide=None, execute="outcome", parity="parity", drawing="drawing"):
         return run_variant(
             plan,
             graph_path,
             tmp_path / "results",
             decide=decide or Decide(),
             progress=lines.append,
-            engine=children(execute, parity),
+            engine=children(execute, parity, drawing),
         )
 
     return run
@@ -214,6 +214,18 @@ def test_parity_is_checked_once_and_only_for_exact_variants(job, plan_of, graph_
     result = job(plan_of(exact=True), Decide(False, True))
     assert result.parity.ok
     assert (graph_path / "parity").read_text() == "cell-32 cell-16\n"
+
+
+def test_a_batch_is_drawn_by_the_baselines_job_alone(job, plan_of):
+    assert job(plan_of()).drawn_batch is None
+    result = job(plan_of(reference=None))
+    assert (result.drawn_batch.nodes, result.not_drawn) == ([0, 7, 8], "")  # by its first seed
+
+
+def test_a_batch_that_cannot_be_drawn_says_why(job, plan_of):
+    result = job(plan_of(reference=None), drawing="unsupported")
+    assert result.drawn_batch is None
+    assert result.not_drawn == "no half kernel here"
 
 
 def test_a_parity_check_that_fails_is_not_passed(job, plan_of):

@@ -197,7 +197,7 @@ def test_the_watch_alone_holds_the_memory_limit(store, children, request_of, tmp
         """)
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    with ForkServer(1, engine=Engine("greedy:grow", "greedy:grow", (), None)) as server:
+    with ForkServer(1, engine=Engine("greedy:grow", "greedy:grow", "greedy:grow", (), None)) as server:
         record = run_one(request_of(), store=store, server=server, limits=Limits(time_s=30, memory_mb=100.0))
     assert record.status == "oom"
     assert "limit of 100 MB" in record.message
@@ -230,7 +230,7 @@ from harness.runs.supervisor import Engine, ForkServer, run_one
 from harness.spec.schema import Limits
 
 request = RunRequest.model_validate_json(Path(sys.argv[1]).read_text())
-with ForkServer(1, engine=Engine("children:sleep", "children:parity", (), None)) as server:
+with ForkServer(1, engine=Engine("children:sleep", "children:parity", "children:drawing", (), None)) as server:
     run_one(request, store=RecordStore(Path(sys.argv[2])), server=server, limits=Limits(time_s=60))
 """
 
@@ -320,7 +320,7 @@ def test_a_job_that_waits_for_the_machine_ends_with_its_snakemake(locks, tmp_pat
 def test_an_engine_that_cannot_be_imported_is_a_fault(request_of, store, capfd):
     with (
         pytest.raises(ServerFault, match="exit code 1 while it imported the engine"),
-        ForkServer(1, engine=Engine("no_such_module:f", "no_such_module:f", (), None)) as server,
+        ForkServer(1, engine=Engine("no_such_module:f", "no_such_module:f", "no_such_module:f", (), None)) as server,
     ):
         run_one(request_of(), store=store, server=server, limits=LIMITS)
     assert "No module named 'no_such_module'" in capfd.readouterr().err
