@@ -9,6 +9,7 @@ from harness.plan.model import Plan
 from harness.records.results import VariantResult
 from harness.reports.answer import ORDER
 from harness.reports.cache_figure import cache_hits
+from harness.reports.degree_figure import degrees
 from harness.reports.drawing import Figure
 from harness.reports.forest import forest
 from harness.reports.learning_curves import learning_curves
@@ -16,6 +17,7 @@ from harness.reports.memory_figure import memory
 from harness.reports.partition_figure import partitions
 from harness.reports.stack_figure import stack_figures
 from harness.reports.stage_shares import stage_shares
+from harness.reports.subgraph_figure import sampled_subgraph
 from harness.reports.trade_off import trade_off
 from harness.reports.training_curves import training_curves
 from harness.verdicts.model import Verdicts
@@ -42,11 +44,13 @@ def figures(plan: Plan, verdicts: Verdicts, variants: Mapping[str, VariantResult
         *stack_figures(verdicts),
         learning_curves(plan, verdicts, variants),
         training_curves(plan, {name: result for name, result in variants.items() if name not in names}),
+        sampled_subgraph(variants),
+        degrees(drawn, variants),
     ]
     if not left:
         return made
     note = f" Of {len(verdicts.comparisons)} variants {left} are not drawn; the tables have all."
-    whole = ("stack", "learning")  # of all variants, or of those that they name
+    whole = ("stack", "learning", "batch", "degrees")  # of all variants, or of those that they name
     return [replace(f, caption=f.caption + note) if f.wide and f.name not in whole else f for f in made]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -10,18 +12,22 @@ import pytest
 
 from harness.cli import _results
 from harness.plan.model import Plan
+from harness.records.drawn_batch import DrawnBatch
 from harness.records.files import read_model
 from harness.records.results import VariantResult
 from harness.reports.cache_figure import cache_hits
+from harness.reports.degree_figure import degrees
 from harness.reports.drawing import Figure
 from harness.reports.figures import figures
 from harness.reports.forest import forest
 from harness.reports.learning_curves import learning_curves
 from harness.reports.partition_figure import partitions
+from harness.reports.subgraph_figure import places, sampled_subgraph
 from harness.verdicts.analyze import analyze
 from harness.verdicts.model import Verdicts
 
 REAL = Path(__file__).parents[1] / "verdicts" / "real" / "debian"
+REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 
 
 class Results(NamedTuple):
@@ -193,3 +199,69 @@ def test_of_many_variants_the_accepted_ones_and_the_worst_are_drawn(real) -> Non
     assert list(dict.fromkeys(r["variant"] for r in rows(figure))) == ["v3", "v40", *(f"v{i}" for i in range(53, 60))]
     assert "Of 60 variants accepted ones and those with the largest drop are drawn." in figure.caption
     assert len(figure.wide) + len(figure.narrow) < 500_000
+
+
+# The batch and its degrees
+
+TREE = DrawnBatch(
+    method="uniform",
+    fanout=[2, 2],
+    targets=2,
+    nodes=[40, 41, 7, 8, 9, 5, 6],
+    hops=[0, 0, 1, 1, 1, 2, 2],
+    degrees=[2, 3, 4, 2, 9, 1, 1],
+    edges=[(2, 0), (3, 0), (3, 1), (4, 1), (5, 2), (6, 2), (4, 3)],
+    num_nodes=7,
+    num_edges=7,
+)
+
+
+def with_batch(real: Results, batch: DrawnBatch | None, why: str = "") -> dict[str, VariantResult]:
+    baseline = real.variants["baseline"].model_copy(update={"drawn_batch": batch, "not_drawn": why})
+    return {**real.variants, "baseline": baseline}
+
+
+def test_every_node_and_edge_of_the_batch_is_drawn_and_says_what_it_is(real) -> None:
+    figure = sampled_subgraph(with_batch(real, TREE))
+    assert figure.wide.count("<title>") == 7
+    assert figure.wide.count("<line") == 7
+    assert "<title>node 9: reached in hop 1; 9 neighbours in the graph, 0 drawn</title>" in figure.wide
+    assert [(r["source"], r["destination"], r["hop"]) for r in rows(figure)][:5] == [
+        (7, 40, 1), (8, 40, 1), (8, 41, 1), (9, 41, 1), (5, 7, 2),
+    ]  # fmt: skip
+    assert "The first 2 targets of the baseline's training" in figure.caption
+    assert "Only the first" not in figure.caption
+
+
+def test_a_ring_is_a_hop_and_no_two_nodes_lie_on_each_other() -> None:
+    at = places(TREE)
+    radii = [round(math.hypot(x, y), 9) for x, y in at]
+    assert sorted(set(radii)) == sorted({r for r, hop in zip(radii, TREE.hops, strict=True)})
+    assert len({(r, hop) for r, hop in zip(radii, TREE.hops, strict=True)}) == 3
+    assert max(radii) == 1.0
+    assert min(math.dist(a, b) for a, b in itertools.combinations(at, 2)) > 0.2
+    one = TREE.model_copy(update={"targets": 1, "nodes": [3], "hops": [0], "degrees": [0], "edges": []})
+    assert places(one) == [(0.0, 0.0)]
+
+
+def test_a_batch_that_was_cut_says_so_and_one_that_is_not_there_why(real) -> None:
+    assert (
+        "Only the first 7 nodes reached are drawn"
+        in sampled_subgraph(with_batch(real, TREE.model_copy(update={"num_nodes": 300}))).caption
+    )
+    why = "batches of kind cluster are no sampled neighbourhoods"
+    assert sampled_subgraph(with_batch(real, None, why)).missing == f"Not drawn: no batch to show: {why}."
+    assert sampled_subgraph(real.variants).missing.endswith("the baseline's job kept no batch.")
+
+
+def test_the_degrees_of_the_batches_are_those_counted_beside_the_graphs() -> None:
+    found = read_model(REFERENCE / "debian" / "verdicts.json", Verdicts)
+    figure = degrees(found, {})
+    counted = {c.variant: c.counters.get("sampled_degrees") for c in found.comparisons}
+    drawn = rows(figure)
+    assert [r["share"] for r in drawn if r["nodes_of"] == "graph"] == counted["fanout-5-5"]["histogram"]["graph"]
+    metis = [r["share"] for r in drawn if r["nodes_of"] == "cluster-metis"]
+    assert metis == counted["cluster-metis"]["histogram"]["batches"]
+    assert sum(metis) == pytest.approx(1.0)
+    assert "since closer to a line that is: " in figure.caption
+    assert 2 <= len({r["nodes_of"] for r in drawn}) - 1 <= 5

@@ -285,6 +285,8 @@ def test_a_figure_without_data_says_why(make_verdicts, make_plan) -> None:
         "partitions": "Not drawn: no variant that ran has a partitioned graph.",
         "learning": "Not drawn: no variant and its reference kept their validation curves.",
         "training": "Not drawn: no quality run kept its curves.",
+        "batch": "Not drawn: no batch to show: the baseline's job kept no batch.",
+        "degrees": "Not drawn: no run counted the degrees of its batches' nodes.",
     }
 
 
@@ -365,6 +367,8 @@ def test_stages_that_took_no_time_divide_by_nothing(make_verdicts, make_plan) ->
         "partitions",
         "learning",
         "training",
+        "batch",
+        "degrees",
     ]
 
 
