@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from harness.plan.model import Plan
 from harness.reports.caveats import caveats
-from harness.reports.digits import fixed, shortened
+from harness.reports.digits import fixed, shortened, shortened_apart
 from harness.reports.in_one_line import in_one_line
 from harness.spec.dataset import Files
 from harness.spec.schema import Gate
@@ -115,15 +115,16 @@ def look_text(look: int, looks: list[int]) -> str:
 
 def _unconfirmed(verdicts: Verdicts, accepted: list[ComparisonVerdict], compared: int) -> str:
     """The answer that rests on each variant alone, on the seeds that it was chosen by."""
-    told = [(shortened(c.variant, 40), in_one_line(c, verdicts.gate)) for c in accepted]
+    names = shortened_apart([c.variant for c in accepted], 40)
+    told = [(name, in_one_line(c, verdicts.gate)) for name, c in zip(names, accepted, strict=True)]
     of_all = f"{len(accepted)} of {plural(compared, 'variant')}"
     shown = f"with a drop of {metric(verdicts.gate)} shown to be at most {verdicts.gate.max_drop_pp:g} pp"
     if len(told) == 1:
         return f"Turn on {told[0][0]}: {told[0][1]}; {of_all} is worth having, {shown}."
     if len(told) > _IN_FULL:
         told = [(name, gain(c)) for (name, _), c in zip(told, accepted, strict=True)]
-    names = _listed([f"{name} ({words})" for name, words in told])
-    return f"{of_all} are worth having alone: {names}, each {shown}."
+    listed = _listed([f"{name} ({words})" for name, words in told])
+    return f"{of_all} are worth having alone: {listed}, each {shown}."
 
 
 def _confirmed(verdicts: Verdicts, found: Confirmation, alone: str, accepted: int, compared: int) -> str:

@@ -267,6 +267,7 @@ def test_edge_pages_fit_a_phone_and_a_desk(opened: Open, edge_report: Any, name:
     assert not too_wide(page)
     page.set_viewport_size(DESK)
     assert not too_wide(page)
+    assert page.evaluate("(t => t.scrollWidth <= t.clientWidth)(document.querySelector('.table'))")
 
 
 @pytest.mark.parametrize("name", ["baseline-failed", "hostile"])
