@@ -13,13 +13,14 @@ from harness.reports.figure_data import FigureData
 from harness.verdicts.training_curves import ORDERS, by_epoch, norm_range, rose
 
 _TITLE = "Training loss and gradient norm"
+_MOST = 6000  # points of all curves: more make the page heavy, and nobody tells them apart
 _KINDS = {"reference": INK, "variant": MUTED, "stands out": "#b26a00"}
 
 
 def training_curves(plan: Plan, variants: Mapping[str, VariantResult]) -> Figure:
     """A line a cell, the median over its seeds; cells that a warning is about stand out."""
     results = {name: variants[name] for name in plan.cells if name in variants}
-    rows = [row for name, result in results.items() for row in _rows(name, result)]
+    rows, every = _thinned([row for name, result in results.items() for row in _rows(name, result)])
     if not any(row["panel"] == "loss" for row in rows):
         return Figure("training", _TITLE, "", missing="Not drawn: no quality run kept its curves.")
     outstanding = [name for name, result in results.items() if _stands_out(result)]
@@ -27,10 +28,18 @@ def training_curves(plan: Plan, variants: Mapping[str, VariantResult]) -> Figure
         "A line a variant, the median over its seeds. Above, the mean training loss of each epoch; below, the norm of "
         "the gradient, before clipping, of the steps that were looked at, on a logarithmic scale."
     )
+    if every > 1:
+        caption += f" Of so many points every {every}th epoch is drawn."
     caption += f" Standing out: {some(outstanding)}." if outstanding else ""
     columns = ("cell", "panel", "epoch", "value")
     data = FigureData(("variant", "quantity", "epoch", "median"), [[row[name] for name in columns] for row in rows])
     return Figure("training", _TITLE, caption, _drawn(rows, WIDE), _drawn(rows, NARROW), data=data)
+
+
+def _thinned(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], int]:
+    """Every so many epochs from the first on, one number for all curves, and that number."""
+    every = -(-len(rows) // _MOST) or 1
+    return [row for row in rows if (row["epoch"] - 1) % every == 0], every
 
 
 def _stands_out(result: VariantResult) -> bool:

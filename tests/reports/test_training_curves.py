@@ -60,3 +60,18 @@ def test_a_line_a_variant_and_those_that_stand_out(make_verdicts, make_plan, mak
     risen = training_curves(make_plan(verdicts), drawn)
     assert f"Standing out: {name}." in risen.caption
     assert ">stands out</text>" in risen.wide
+
+
+def test_of_very_many_points_every_so_many_epochs_are_drawn(make_verdicts, make_plan, make_results):
+    verdicts = make_verdicts()
+    variants, _ = make_results(verdicts)
+    long = {
+        name: _with_curves(result, [1.0 / e for e in range(1, 801)], [1.0] * 800) for name, result in variants.items()
+    }
+    figure = training_curves(make_plan(verdicts), long)
+    epochs = [row[2] for row in figure.data.rows if row[:2] == ("baseline", "loss") or row[:2] == ["baseline", "loss"]]
+    assert f"every {epochs[1] - epochs[0]}th epoch" in figure.caption
+    assert epochs[0] == 1
+    assert len(figure.data.rows) <= 6000 + 2 * len(variants)
+    few = {name: _with_curves(result, [2.0, 1.0, 0.5], [1.0, None, 0.5]) for name, result in variants.items()}
+    assert "epoch is drawn" not in training_curves(make_plan(verdicts), few).caption
