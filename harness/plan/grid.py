@@ -43,6 +43,14 @@ class Grid:
         plan = self._plan_file(self._elsewhere or self._specs / "quickstart.yaml")
         return self._path(plan.spec, "report.html")
 
+    def reports(self, specs: str | list[str] | None) -> list[str]:
+        """The reports of `--config specs=cora,debian`, each of which is brought up to date."""
+        names = [name.strip() for name in (specs.split(",") if isinstance(specs, str) else specs or [])]
+        if not any(names):
+            message = "name the specs to run: `--config specs=cora,debian`; `harness report --all` runs none"
+            _stop([Problem("results/index.html", message)])
+        return [self.file(name, "report.html") for name in names if name]
+
     def file(self, spec: str, name: str) -> str:
         """A file of the plan, written by now."""
         self._plan(spec)

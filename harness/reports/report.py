@@ -41,6 +41,7 @@ def write_report(
     Raises:
         InputError: the folder cannot be written, or the disk is full.
     """
+    (folder / "figures").mkdir(parents=True, exist_ok=True)  # an output of Snakemake, drawn into or not
     drawn = figures(plan, verdicts, variants)
     contents = contents_of(plan, verdicts, variants, timings, drawn, claims)
     for figure in drawn:
