@@ -10,6 +10,7 @@ from harness.reports.digits import fixed, seconds_text
 from harness.reports.drawing import INK, NARROW, PHONE, WIDE, Figure, names_axis, some, svg
 from harness.reports.escaping import clean
 from harness.reports.figure_data import FigureData
+from harness.verdicts.diagnosis_model import ToggleCeiling
 from harness.verdicts.model import ComparisonVerdict, Costs, Verdicts
 from harness.verdicts.profiles import mean_stages
 
@@ -46,6 +47,13 @@ def stage_shares(verdicts: Verdicts) -> Figure:
         caption += (
             " A tick: where the bar would end if the stages that the option shortens took no time (Amdahl's ceiling)."
         )
+    open_floors = _toggle_floors(verdicts, bars)
+    if open_floors:
+        caption += (
+            " Ticks in the baseline's bar: the same for each set of stages that a toggle of the harness shortens, "
+            "tried or not."
+        )
+    floors = [*open_floors, *floors]
     disturbed = [bar.name for bar in bars if bar.disturbed]
     if disturbed:
         caption += f" Of disturbed blocks, since there are no others: {some(disturbed)}."
@@ -73,6 +81,30 @@ def _floor(comparison: ComparisonVerdict) -> dict[str, Any] | None:
     name, floor = clean(comparison.variant), total / costs.ceiling
     hover = f"{name}: no less than {seconds_text(floor)}, so at most {fixed(costs.ceiling, 2)} times as fast"
     return {"variant": name, "floor": floor, "hover": hover}
+
+
+def _toggle_floors(verdicts: Verdicts, bars: Sequence[Bar]) -> list[dict[str, Any]]:
+    """Seconds that the baseline's other stages take, for each set of stages that toggles shorten; by the diagnosis."""
+    profile = verdicts.diagnosis.baseline
+    name = "" if profile is None else f"{clean(profile.name)} (ref.)"
+    stages = next((bar.stages for bar in bars if bar.name == name), None)
+    if stages is None:
+        return []
+    total = sum(float(getattr(stages, f"{stage}_s")) for stage in STAGE_COLOURS)
+    by_targets: dict[tuple[str, ...], list[ToggleCeiling]] = {}
+    for toggle in verdicts.diagnosis.toggles:
+        if toggle.ceiling is not None:
+            by_targets.setdefault(tuple(toggle.targets), []).append(toggle)
+    return [
+        {
+            "variant": name,
+            "floor": total / many[0].ceiling,
+            "hover": f"{name}: no less than {seconds_text(total / many[0].ceiling)} without {' and '.join(targets)}, "
+            f"so at most {fixed(many[0].ceiling, 2)} times as fast by {some([t.toggle for t in many])}",
+        }
+        for targets, many in by_targets.items()
+        if many[0].ceiling
+    ]
 
 
 def _reference_bars(timed: Sequence[ComparisonVerdict]) -> list[Bar]:

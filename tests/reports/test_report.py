@@ -240,7 +240,11 @@ def test_marks_say_their_values_and_decoration_is_silent(make_verdicts, make_pla
     trade_off, stages, memory = (drawn[name] for name in ("speed_accuracy", "stages", "memory"))
     for figure, said, marks in (
         (trade_off, "a&lt;b (accept): change of accuracy, pp: −0.06 [−0.31, +0.19]; speed-up: 1.21 [1.15, 1.27]", 2),
-        (stages, "c: sample 26.4 ms, 32 % of 82.6 ms", 14),  # four stages of three bars, two ticks
+        (
+            stages,
+            "c: sample 26.4 ms, 32 % of 82.6 ms",
+            16,
+        ),  # four stages of three bars, a tick in each variant's bar and two in the baseline's
         (memory, "baseline (ref.): 100 MB measured", 6),
     ):
         assert f"<title>{said}</title>" in figure.wide
@@ -302,6 +306,9 @@ def test_figures_name_their_variants_and_both_limits(make_verdicts, make_plan) -
     assert bars.index("baseline (ref.)") < bars.index("cache-0.3") < bars.index("fanout-10-5")
     assert "32" in bars  # the sampling share of the fixture, per cent
     assert "A tick: where the bar would end" in stages.caption
+    assert "Ticks in the baseline's bar" in stages.caption
+    said = "no less than 74 ms without fetch, so at most 1.35 times as fast by a feature cache"
+    assert f"<title>baseline (ref.): {said}</title>" in stages.wide
     unbounded = [
         c.model_copy(update={"costs": c.costs.model_copy(update={"ceiling": None})}) for c in verdicts.comparisons
     ]
