@@ -22,7 +22,7 @@ from harness.reports.trade_off import trade_off
 from harness.reports.training_curves import training_curves
 from harness.verdicts.model import Verdicts
 
-MOST_DRAWN = 100  # variants: more are no picture, and make the page heavy and slow
+MOST_DRAWN = 60  # variants: more are no picture, and make the page heavy and slow
 
 
 def figures(plan: Plan, verdicts: Verdicts, variants: Mapping[str, VariantResult]) -> list[Figure]:
