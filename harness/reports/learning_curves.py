@@ -41,13 +41,13 @@ class _Panel(NamedTuple):
 
 def learning_curves(plan: Plan, verdicts: Verdicts, variants: Mapping[str, VariantResult]) -> Figure:
     """A panel a variant, beside its reference on the same seeds; of many, the accepted ones and the worst."""
-    panels = [p for c in verdicts.comparisons if (p := _panel(c, plan, variants)) is not None]
-    if not panels:
+    kept = [(c, variants[c.variant]) for c in verdicts.comparisons if _has_curves(c, plan, variants)]
+    if not kept:
         missing = "Not drawn: no variant and its reference kept their validation curves."
         return Figure("learning", _TITLE, "", missing=missing)
-    equal = [p.comparison.variant for p in panels if p.variant == p.reference]
-    apart = [p for p in panels if p.variant != p.reference]
-    chosen = _chosen(apart) if apart else panels[:1]
+    equal = [c.variant for c, result in kept if _are_equal(result)]
+    apart = [c for c, result in kept if not _are_equal(result)]
+    chosen = [_panel(c, plan, variants[c.variant]) for c in (_chosen(apart) if apart else [kept[0][0]])]
     caption = (
         "Accuracy on the validation split after each evaluated epoch: the line is the mean over seeds, the band "
         "reaches from the lowest to the highest seed, and the reference is drawn on the seeds of the variant. Where "
@@ -63,14 +63,26 @@ def learning_curves(plan: Plan, verdicts: Verdicts, variants: Mapping[str, Varia
     return Figure("learning", _TITLE, caption, _svg(chosen, WIDE), _svg(chosen, NARROW), data=_data(chosen))
 
 
-def _panel(c: ComparisonVerdict, plan: Plan, variants: Mapping[str, VariantResult]) -> _Panel | None:
+def _has_curves(c: ComparisonVerdict, plan: Plan, variants: Mapping[str, VariantResult]) -> bool:
     result = variants.get(c.variant)
-    cells = plan.cells.get(c.variant), plan.cells.get(c.reference)
-    if result is None or cells[0] is None or cells[1] is None:
-        return None
-    reference = _curve(result.reference_runs, cells[1].training.eval_every)
-    variant = _curve(result.runs, cells[0].training.eval_every)
-    return _Panel(c, variant, reference) if variant and reference else None
+    if result is None or c.variant not in plan.cells or c.reference not in plan.cells:
+        return False
+    arms = result.runs, result.reference_runs
+    return all(any(math.isfinite(value) for run in arm for value in run.val_accuracy) for arm in arms)
+
+
+def _are_equal(result: VariantResult) -> bool:
+    """Whether both arms have the same curves, seed by seed."""
+    ours, theirs = ([(run.seed, run.val_accuracy) for run in runs] for runs in (result.runs, result.reference_runs))
+    return ours == theirs
+
+
+def _panel(c: ComparisonVerdict, plan: Plan, result: VariantResult) -> _Panel:
+    return _Panel(
+        c,
+        _curve(result.runs, plan.cells[c.variant].training.eval_every),
+        _curve(result.reference_runs, plan.cells[c.reference].training.eval_every),
+    )
 
 
 def _curve(runs: Sequence[SeedRun], every: int) -> list[_Epoch]:
@@ -86,17 +98,18 @@ def _curve(runs: Sequence[SeedRun], every: int) -> list[_Epoch]:
     ]
 
 
-def _chosen(panels: Sequence[_Panel]) -> list[_Panel]:
+def _chosen(comparisons: Sequence[ComparisonVerdict]) -> list[ComparisonVerdict]:
     """At most `_MOST`, in the table's order: what was accepted, one place kept for the worst, then the next worst."""
 
-    def change(panel: _Panel) -> float:
-        accuracy = panel.comparison.accuracy
+    def change(comparison: ComparisonVerdict) -> float:
+        accuracy = comparison.accuracy
         return 0.0 if accuracy is None or accuracy.delta_pp is None else accuracy.delta_pp
 
-    accepted = [p for p in panels if p.comparison.verdict in ("accept", "enables")][: _MOST - 1]
-    worst = sorted((p for p in panels if p not in accepted), key=change)
-    kept = [*accepted, *worst[: _MOST - len(accepted)]]
-    return [p for p in panels if p in kept]
+    accepted = [c for c in comparisons if c.verdict in ("accept", "enables")][: _MOST - 1]
+    taken = {c.variant for c in accepted}
+    worst = sorted((c for c in comparisons if c.variant not in taken), key=change)
+    taken |= {c.variant for c in worst[: _MOST - len(accepted)]}
+    return [c for c in comparisons if c.variant in taken]
 
 
 def _data(panels: Sequence[_Panel]) -> FigureData:

@@ -30,6 +30,7 @@ from harness.reports.where_time_goes import COSTS_HEADING
 from harness.reports.where_time_goes import HEADING as TIME_HEADING
 
 _OPEN_UP_TO = 8  # variants whose details stand open at first
+_MOST_PAIRS = 4000  # of all variants, so that the page stays below 5 MB
 
 
 def page(contents: Contents) -> str:
@@ -62,6 +63,7 @@ def page(contents: Contents) -> str:
         sections=_sections(contents),
         sorted_as=SORTED_AS,
         open_details=len(contents.details) <= _OPEN_UP_TO,
+        show_pairs=sum(len(details.pairs) for details in contents.details) <= _MOST_PAIRS,
         pair_headings=PAIR_HEADINGS,
         anchor_labels=ANCHOR_LABELS,
         claim_headings=CLAIM_HEADINGS,
