@@ -596,7 +596,9 @@ def test_the_look_and_its_level_are_told(make_verdicts, make_plan, make_results,
     assert "look 2 of 3 (10 pairs), alpha 0.0206: pass" in _read(tmp_path, "md")
 
 
-def test_thousands_of_pairs_are_left_to_the_file(edge_report, tmp_path: Path, monkeypatch) -> None:
+def test_thousands_of_pairs_are_left_to_the_file(
+    edge_report, make_plan, make_results, tmp_path: Path, monkeypatch
+) -> None:
     verdicts, folder = edge_report("each")
     assert '<table class="pairs">' in (folder / "report.html").read_text()
     monkeypatch.setattr("harness.reports.page._MOST_PAIRS", 1)
