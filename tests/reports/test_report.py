@@ -606,3 +606,18 @@ def test_thousands_of_pairs_are_left_to_the_file(
     short = (tmp_path / "report.html").read_text()
     assert '<table class="pairs">' not in short
     assert "Too many pairs for a page: verdicts.json has them" in short
+
+
+ON_PAPER_AND_ON_DARK = {"none", "#000000", "#0a66a8", "#5f6a73", "#8fc7ec", "#e69f00"}  # black: numbers inside bars
+
+
+def test_every_ink_of_a_figure_is_seen_on_a_dark_page(report: tuple[Verdicts, Path]) -> None:
+    text = (report[1] / "report.html").read_text()
+    drawn = "".join(re.findall(r"<svg.*?</svg>", text, flags=re.DOTALL))
+    inks = {
+        f'[{kind}="{ink}"]'
+        for kind, ink in re.findall(r' (fill|stroke)="([^"]+)"', drawn)
+        if ink not in ON_PAPER_AND_ON_DARK
+    }
+    dark = text[text.index("prefers-color-scheme: dark") : text.index("box-sizing")]
+    assert {ink for ink in inks if ink not in dark} == set()
