@@ -34,10 +34,10 @@ from harness.reports.details import (
     run_facts,
     value_text,
 )
-from harness.reports.drawing import Figure
+from harness.reports.figures.drawing import Figure
+from harness.reports.figures.stage_shares import STAGES
 from harness.reports.open_questions import open_questions
 from harness.reports.sort_keys import SortKey, sort_keys
-from harness.reports.stage_shares import STAGES
 from harness.reports.tables import headings, reference_cells, verdict_cells, verdict_text
 from harness.reports.telling import telling_counters
 from harness.reports.together import Together, together

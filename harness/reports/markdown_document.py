@@ -12,8 +12,8 @@ from harness.reports.contents import (
     Contents,
     VariantDetails,
 )
-from harness.reports.drawing import Figure
 from harness.reports.escaping import code, markdown
+from harness.reports.figures.drawing import Figure
 from harness.reports.open_questions import HEADING, NONE
 from harness.reports.tables import markdown_table
 from harness.reports.together import HEADING as TOGETHER

@@ -21,7 +21,7 @@ from harness.reports.contents import (
     Contents,
 )
 from harness.reports.escaping import clean, page_text
-from harness.reports.figure_data import FigureData
+from harness.reports.figures.data import FigureData
 from harness.reports.open_questions import HEADING, NONE
 from harness.reports.sort_keys import SORTED_AS
 from harness.reports.together import HEADING as TOGETHER

@@ -9,7 +9,7 @@ from harness.plan.model import Plan
 from harness.records.files import write_atomically
 from harness.records.results import TimingResult, VariantResult
 from harness.reports.contents import contents_of
-from harness.reports.figures import figures
+from harness.reports.figures.in_order import figures
 from harness.reports.latex_document import latex_document
 from harness.reports.markdown_document import markdown_document
 from harness.reports.page import page

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.reports.digits import MINUS, ratio_with_interval, seconds_text
-from harness.reports.drawing import Figure
+from harness.reports.figures.drawing import Figure
 from harness.spec.stages import STAGES
 from harness.verdicts.diagnosis import ceiling_text
 from harness.verdicts.diagnosis_model import ArmProfile, Diagnosis, Gain, Saving, ToggleCeiling

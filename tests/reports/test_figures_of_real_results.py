@@ -15,14 +15,14 @@ from harness.plan.model import Plan
 from harness.records.drawn_batch import DrawnBatch
 from harness.records.files import read_model
 from harness.records.results import VariantResult
-from harness.reports.cache_figure import cache_hits
-from harness.reports.degree_figure import degrees
-from harness.reports.drawing import Figure
-from harness.reports.figures import figures
-from harness.reports.forest import forest
-from harness.reports.learning_curves import learning_curves
-from harness.reports.partition_figure import partitions
-from harness.reports.subgraph_figure import places, sampled_subgraph
+from harness.reports.figures.cache import cache_hits
+from harness.reports.figures.degrees import degrees
+from harness.reports.figures.drawing import Figure
+from harness.reports.figures.forest import forest
+from harness.reports.figures.in_order import figures
+from harness.reports.figures.learning_curves import learning_curves
+from harness.reports.figures.partitions import partitions
+from harness.reports.figures.subgraph import places, sampled_subgraph
 from harness.verdicts.analyze import analyze
 from harness.verdicts.model import Verdicts
 

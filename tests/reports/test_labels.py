@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.reports.labels import Box, Point, place_labels, text_box
+from harness.reports.figures.labels import Box, Point, place_labels, text_box
 
 coordinates = st.tuples(st.floats(0, 578), st.floats(0, 400))
 

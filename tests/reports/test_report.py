@@ -20,9 +20,9 @@ from harness.plan.model import DatasetPlan
 from harness.records.record import Stages
 from harness.reports.answer import answer, control_line, looks_line, question, sentence
 from harness.reports.details import facts, failures, value_text
-from harness.reports.drawing import Figure
-from harness.reports.figure_data import FigureData
-from harness.reports.figures import figures
+from harness.reports.figures.data import FigureData
+from harness.reports.figures.drawing import Figure
+from harness.reports.figures.in_order import figures
 from harness.reports.open_questions import HEADING, open_questions
 from harness.reports.report import write_report
 from harness.reports.table_forms import csv_table

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from harness.reports.figures.stack import stack_figures
 from harness.reports.report import write_report
-from harness.reports.stack_figure import stack_figures
 from harness.reports.terminal import plan_table, verdict_table
 from harness.reports.together import together
 from tests.verdicts.confirmed_results import confirmed, grid, verdicts_of

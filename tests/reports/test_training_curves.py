@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.records.results import VariantResult
 from harness.reports.batch_facts import batch_facts
-from harness.reports.training_curves import training_curves
+from harness.reports.figures.training_curves import training_curves
 
 WATCHED = {
     "train_nodes": 150,

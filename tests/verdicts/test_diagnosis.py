@@ -9,7 +9,7 @@ import pytest
 from harness.plan.model import Comparison
 from harness.records.record import StageProfile, Stages
 from harness.records.results import Block, TimedProcess, TimingResult
-from harness.reports.stage_shares import stage_shares
+from harness.reports.figures.stage_shares import stage_shares
 from harness.spec.options import Options
 from harness.verdicts.analyze import analyze
 from harness.verdicts.diagnosis import ceiling_text

@@ -9,10 +9,10 @@ from typing import Any
 
 from harness.reports.answer import ORDER, metric
 from harness.reports.digits import fixed, shortened
-from harness.reports.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, scale, some, svg
 from harness.reports.escaping import clean
-from harness.reports.figure_data import FigureData
-from harness.reports.labels import Box, Label, Point, place_labels, text_box
+from harness.reports.figures.data import FigureData
+from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, scale, some, svg
+from harness.reports.figures.labels import Box, Label, Point, place_labels, text_box
 from harness.reports.tables import accuracy_text, speed_text
 from harness.spec.schema import Gate
 from harness.verdicts.model import ComparisonVerdict, Verdicts

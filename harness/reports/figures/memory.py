@@ -6,9 +6,9 @@ from typing import Any
 
 from harness.plan.model import Plan
 from harness.reports.digits import bytes_text
-from harness.reports.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, names_axis, some, svg
 from harness.reports.escaping import clean
-from harness.reports.figure_data import FigureData
+from harness.reports.figures.data import FigureData
+from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, names_axis, some, svg
 from harness.verdicts.model import Verdicts
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from harness.plan.model import BASELINE
 from harness.records.results import VariantResult
-from harness.reports.drawing import INK, NARROW, PHONE, WIDE, Figure, some, svg
 from harness.reports.escaping import clean
-from harness.reports.figure_data import FigureData
+from harness.reports.figures.data import FigureData
+from harness.reports.figures.drawing import INK, NARROW, PHONE, WIDE, Figure, some, svg
 from harness.verdicts.model import Verdicts
 
 _TITLE = "Degrees in the batches and in the graph"

@@ -7,9 +7,9 @@ from typing import Any
 
 from harness.plan.model import Plan
 from harness.records.results import VariantResult
-from harness.reports.drawing import INK, MUTED, NARROW, WIDE, Figure, some, svg
 from harness.reports.escaping import clean
-from harness.reports.figure_data import FigureData
+from harness.reports.figures.data import FigureData
+from harness.reports.figures.drawing import INK, MUTED, NARROW, WIDE, Figure, some, svg
 from harness.verdicts.training_curves import ORDERS, by_epoch, norm_range, rose
 
 _TITLE = "Training loss and gradient norm"

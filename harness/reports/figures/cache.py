@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.reports.digits import shortened
-from harness.reports.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, scale, some, svg
 from harness.reports.escaping import clean
-from harness.reports.figure_data import FigureData
-from harness.reports.labels import Box, Label, Point, place_labels, text_box
+from harness.reports.figures.data import FigureData
+from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, scale, some, svg
+from harness.reports.figures.labels import Box, Label, Point, place_labels, text_box
 from harness.verdicts.model import Verdicts
 
 _TITLE = "Hits of the feature cache"

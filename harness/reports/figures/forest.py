@@ -6,11 +6,11 @@ from typing import Any
 
 from harness.reports.answer import metric
 from harness.reports.digits import fixed, with_interval
-from harness.reports.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, names_axis, scale, some, svg
 from harness.reports.escaping import clean
-from harness.reports.figure_data import FigureData
+from harness.reports.figures.data import FigureData
+from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, names_axis, scale, some, svg
+from harness.reports.figures.trade_off import COLOURS
 from harness.reports.tables import accuracy_text
-from harness.reports.trade_off import COLOURS
 from harness.spec.schema import Gate
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 from harness.verdicts.wording import plural

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from harness.plan.model import Plan
 from harness.records.results import SeedRun, VariantResult
 from harness.reports.digits import shortened_apart
-from harness.reports.drawing import MUTED, NARROW, PHONE, WIDE, Figure, scale, some, svg
 from harness.reports.escaping import clean
-from harness.reports.figure_data import FigureData
+from harness.reports.figures.data import FigureData
+from harness.reports.figures.drawing import MUTED, NARROW, PHONE, WIDE, Figure, scale, some, svg
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 from harness.verdicts.wording import plural
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from harness.plan.model import BASELINE
 from harness.records.drawn_batch import DrawnBatch
 from harness.records.results import VariantResult
-from harness.reports.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, svg
-from harness.reports.figure_data import FigureData
+from harness.reports.figures.data import FigureData
+from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, svg
 from harness.verdicts.wording import plural
 
 _TITLE = "A sampled batch"

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from harness.records.record import Stages
 from harness.reports.digits import fixed, seconds_text
-from harness.reports.drawing import INK, NARROW, PHONE, WIDE, Figure, names_axis, some, svg
 from harness.reports.escaping import clean
-from harness.reports.figure_data import FigureData
+from harness.reports.figures.data import FigureData
+from harness.reports.figures.drawing import INK, NARROW, PHONE, WIDE, Figure, names_axis, some, svg
 from harness.verdicts.diagnosis_model import ToggleCeiling
 from harness.verdicts.model import ComparisonVerdict, Costs, Verdicts
 from harness.verdicts.profiles import mean_stages

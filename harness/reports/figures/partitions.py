@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.reports.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, names_axis, some, svg
 from harness.reports.escaping import clean
-from harness.reports.figure_data import FigureData
+from harness.reports.figures.data import FigureData
+from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, names_axis, some, svg
 from harness.verdicts.model import Verdicts
 
 _TITLE = "Quality of the partitions"

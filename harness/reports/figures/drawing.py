@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from harness.reports.digits import shortened, shortened_apart
 from harness.reports.escaping import clean
-from harness.reports.figure_data import FigureData
-from harness.reports.labels import CHARACTER_PX
+from harness.reports.figures.data import FigureData
+from harness.reports.figures.labels import CHARACTER_PX
 
 PHONE = 400  # pixels: what is narrower is laid out for a phone
 WIDE, NARROW = 640, 340  # pixels over all: for a page, and for a phone

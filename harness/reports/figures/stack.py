@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from harness.reports.digits import bytes_text, fixed, ratio_with_interval, seconds_text
-from harness.reports.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, names_axis, scale, some, svg
 from harness.reports.escaping import clean
-from harness.reports.figure_data import FigureData
+from harness.reports.figures.data import FigureData
+from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, names_axis, scale, some, svg
 from harness.verdicts.model import Confirmation, Verdicts
 
 _GAIN, _LOSS = "#00785a", "#c8400a"

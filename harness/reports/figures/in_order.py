@@ -8,18 +8,18 @@ from dataclasses import replace
 from harness.plan.model import Plan
 from harness.records.results import VariantResult
 from harness.reports.answer import ORDER
-from harness.reports.cache_figure import cache_hits
-from harness.reports.degree_figure import degrees
-from harness.reports.drawing import Figure
-from harness.reports.forest import forest
-from harness.reports.learning_curves import learning_curves
-from harness.reports.memory_figure import memory
-from harness.reports.partition_figure import partitions
-from harness.reports.stack_figure import stack_figures
-from harness.reports.stage_shares import stage_shares
-from harness.reports.subgraph_figure import sampled_subgraph
-from harness.reports.trade_off import trade_off
-from harness.reports.training_curves import training_curves
+from harness.reports.figures.cache import cache_hits
+from harness.reports.figures.degrees import degrees
+from harness.reports.figures.drawing import Figure
+from harness.reports.figures.forest import forest
+from harness.reports.figures.learning_curves import learning_curves
+from harness.reports.figures.memory import memory
+from harness.reports.figures.partitions import partitions
+from harness.reports.figures.stack import stack_figures
+from harness.reports.figures.stage_shares import stage_shares
+from harness.reports.figures.subgraph import sampled_subgraph
+from harness.reports.figures.trade_off import trade_off
+from harness.reports.figures.training_curves import training_curves
 from harness.verdicts.model import Verdicts
 
 MOST_DRAWN = 60  # variants: more are no picture, and make the page heavy and slow
