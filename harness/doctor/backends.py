@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import get_args
 
-from harness.doctor.cpu_flags import half_instructions
 from harness.doctor.finding import Finding, note, ok
 from harness.doctor.versions import installed
 from harness.plan.capabilities import Candidate, cannot_run
+from harness.plan.cpu_flags import half_instructions
 from harness.plan.machine import Machine
 from harness.spec.option_paths import Settings
 from harness.spec.options import Model, Options, Training

@@ -9,7 +9,6 @@ from typing import Any
 
 import psutil
 
-from harness.doctor.cpu_flags import half_instructions
 from harness.drafts.budget import costs_line, limits_entry, seeds_entry, timing_entry
 from harness.drafts.choose_data import data_entries
 from harness.drafts.choose_training import Sight, baseline_block, model_entry, training_entry
@@ -20,6 +19,7 @@ from harness.drafts.target import checked
 from harness.graphs.prepare import prepare
 from harness.graphs.sources import read_source
 from harness.graphs.store import open_graph
+from harness.plan.cpu_flags import half_instructions
 from harness.plan.estimate import refined
 from harness.plan.expand import make_plan
 from harness.plan.ids import dataset_id

@@ -87,7 +87,8 @@ def _stages(profile: ArmProfile | None) -> Table:
 def _toggles(found: Diagnosis) -> Table:
     note = (
         "At most: the baseline's speed-up if those stages took no time at all (Amdahl 1967); none where every stage "
-        "has less to do; one over 10 is of no use. Reached: the fastest variant that changes nothing else."
+        "has less to do; one over 10 is of no use. Reached: the fastest variant that changes nothing else, one shown "
+        "to gain before one that is undecided."
     )
     headings = ("toggle", "option", "shortens", "share", "at most", "reached", "by")
     return Table(headings, [_toggle_row(row) for row in found.toggles], note)
@@ -101,8 +102,14 @@ def _toggle_row(row: ToggleCeiling) -> list[str]:
         percent(row.share),
         ceiling_text(row.ceiling),
         ratio_with_interval(row.reached, row.reached_ci, 1.0, most=2),
-        row.best or row.closed or "not tried",
+        _by(row),
     ]
+
+
+def _by(row: ToggleCeiling) -> str:
+    if row.best is not None:
+        return f"{row.best}, undecided" if row.state == "undecided" else row.best
+    return row.closed or (f"not tried: {row.doubt}" if row.doubt else "not tried")
 
 
 def _savings(gains: Sequence[Gain]) -> Table:

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from harness.plan.cpu_flags import half_instructions
 from harness.plan.machine import usable_cpus
 from harness.runs.version import ENGINE_VERSION
 
@@ -48,6 +49,7 @@ def environment(device: str = "cpu") -> dict[str, Any]:
         "omp_num_threads": os.environ.get("OMP_NUM_THREADS"),
         "kernels_kept": os.environ.get("ONEDNN_PRIMITIVE_CACHE_CAPACITY"),
         "cpu_capability": torch.backends.cpu.get_cpu_capability(),
+        "half_instructions": _half_instructions(),
         "device": device,
         "cuda": torch.version.cuda,
     }
@@ -66,6 +68,13 @@ def cpu_model() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
+
+
+@cache
+def _half_instructions() -> list[str] | None:
+    """Half precisions that the processor multiplies by itself; None where the system does not tell."""
+    found = half_instructions()
+    return None if found is None else sorted(found)
 
 
 @cache

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Literal
 
 from harness.plan.capabilities import model_cannot
 from harness.plan.model import BASELINE, Plan
@@ -13,10 +14,17 @@ from harness.verdicts.costs import bound
 from harness.verdicts.diagnosis_model import ToggleCeiling
 from harness.verdicts.model import ComparisonVerdict
 from harness.verdicts.targets import TOGGLES, Toggle, share, toggle_of
+from harness.verdicts.wording import plural
+
+_RANK = {"no-gain": 0, "undecided": 1, "gain": 2}  # of the trials that may stand for a toggle
 
 
 def toggle_ceilings(
-    stages: Stages, plan: Plan, comparisons: Sequence[ComparisonVerdict], device: str
+    stages: Stages,
+    plan: Plan,
+    comparisons: Sequence[ComparisonVerdict],
+    device: str,
+    half_instructions: Collection[str] | None = None,
 ) -> list[ToggleCeiling]:
     """One row a toggle, the largest ceiling first, those without one last.
 
@@ -24,8 +32,10 @@ def toggle_ceilings(
         stages: of the baseline's epoch.
         comparisons: a variant counts as a trial of a toggle where it changes nothing but that toggle's options.
         device: kind of the timed device.
+        half_instructions: half precisions that its processor has instructions for; None where that was not recorded.
     """
     rows = [_row(toggle, stages, plan, comparisons, device) for toggle in TOGGLES]
+    rows = [row.model_copy(update={"doubt": _doubt(row, device, half_instructions)}) for row in rows]
     return sorted(rows, key=lambda row: -(row.ceiling or 0.0))
 
 
@@ -34,7 +44,7 @@ def _row(
 ) -> ToggleCeiling:
     of_toggle = [c for c in comparisons if _is_trial(c, toggle)]
     timed = [c for c in of_toggle if c.speed.ratio is not None]
-    best = max(timed, key=lambda c: c.speed.ratio or 0.0, default=None)
+    best = max(timed, key=lambda c: (_RANK[_state(c)], c.speed.ratio or 0.0), default=None)
     targeted = share(stages, toggle.targets)
     return ToggleCeiling(
         toggle=toggle.name,
@@ -47,12 +57,46 @@ def _row(
         best=best.variant if best else None,
         reached=best.speed.ratio if best else None,
         reached_ci=best.speed.ci if best else None,
+        state=_state(best) if best else None,
+        undecided=_undecided(best, plan) if best else "",
     )
 
 
 def _is_trial(comparison: ComparisonVerdict, toggle: Toggle) -> bool:
     patch = comparison.patch
     return comparison.reference == BASELINE and bool(patch) and all(toggle_of(p, v) is toggle for p, v in patch.items())
+
+
+def _state(trial: ComparisonVerdict) -> Literal["gain", "no-gain", "undecided"]:
+    """A toggle is shown not to gain only where a trial's interval lies below the smallest gain, on a quiet machine."""
+    if trial.not_comparable or trial.speed.disturbed_blocks or trial.speed.state == "unknown":
+        return "undecided"
+    return "gain" if trial.speed.state == "gain" else "no-gain"
+
+
+def _undecided(trial: ComparisonVerdict, plan: Plan) -> str:
+    """What would decide a trial; empty where it is decided."""
+    if _state(trial) != "undecided":
+        return ""
+    speed = trial.speed
+    if trial.not_comparable:
+        return "its timing cannot be compared"
+    if speed.disturbed_blocks:
+        of = f"{speed.disturbed_blocks} of {plural(speed.blocks, 'block')}"
+        return f"{of} disturbed, so that it takes a quiet machine"
+    if speed.narrow:
+        return f"it sits on the line of {plan.gate.min_speedup:g} times, and more blocks would not move it"
+    return "more timing blocks decide"
+
+
+def _doubt(row: ToggleCeiling, device: str, half_instructions: Collection[str] | None) -> str:
+    """Half precision on a processor without instructions for it."""
+    if row.option != "precision" or device != "cpu" or row.closed or row.tried:
+        return ""
+    half = "bf16" if "compute" in row.targets else "fp16"
+    if half_instructions is None:
+        return f"often slower on a CPU without {half} instructions, and only a timing tells"
+    return "" if half in half_instructions else f"often slower on a CPU that has no {half} instructions, as this one"
 
 
 def _closed(toggle: Toggle, plan: Plan, of_toggle: Sequence[ComparisonVerdict], device: str) -> str:
@@ -65,8 +109,6 @@ def _closed(toggle: Toggle, plan: Plan, of_toggle: Sequence[ComparisonVerdict], 
         return of_toggle[0].reason
     if toggle.option == "features.home" and device == "cpu":
         return "the device's memory is the host's on the CPU"
-    if toggle.option == "precision" and device == "cpu":
-        return "half precision is often slower on a CPU: only a timing tells"
     wanted = settings_of(patched(tree_of(base), dict(toggle.example)))
     idle = change_without_effect(toggle.option, wanted, base)
     return idle or model_cannot(wanted.model, wanted.options) or ""

@@ -37,7 +37,8 @@ def diagnose(
     if baseline is None:
         return Diagnosis(gains=gains)
     stages = stages_of(baseline)
-    toggles = toggle_ceilings(stages, plan, comparisons, device)
+    recorded = [t.environment.get("half_instructions") for t in timings.values() if t.environment]
+    toggles = toggle_ceilings(stages, plan, comparisons, device, next(iter(recorded), None))
     threads = plan.cells[BASELINE].options.loader.threads
     data = share(stages, DATA)
     shares: dict[Side, float] = {
@@ -90,26 +91,52 @@ def clock_sentences(profile: ArmProfile) -> list[str]:
 
 
 def try_first_sentence(toggles: Sequence[ToggleCeiling], min_speedup: float) -> str:
-    """The toggle with the largest ceiling that was not tried, or is not reached though it gains."""
-    best = max(toggles, key=_room, default=None)
-    if best is None or best.ceiling is None or _room(best) < min_speedup:
+    """The toggle with the most room first, then what else has room: the next one, one not tried, the undecided."""
+    open_ones = sorted((t for t in toggles if _room(t) >= min_speedup), key=lambda t: (bool(t.doubt), -_room(t)))
+    if not open_ones:
         return (
             f"No toggle is left with room for {min_speedup:g} times: what remains is less work in a step (fewer "
             "neighbours, another way of batching, a smaller model)."
         )
-    stages = _joined(best.targets)
-    able = f"{stages} {'are' if len(best.targets) > 1 else 'is'} {_bounded(best.share, best.ceiling)}"
-    if best.reached is None:
-        return f"Try first: {best.toggle} ({best.option}). {able[0].upper()}{able[1:]}; nothing here tried it."
-    interval = "" if best.reached_ci is None else f" {interval_text(*best.reached_ci)}"
-    text = (
-        f"Most room is left to {best.toggle} ({best.option}): {able}; {best.best} gave "
-        f"{ratio_text(best.reached)}{interval}."
-    )
-    untried = max((t for t in toggles if t.reached is None), key=_room, default=None)
-    if untried is None or untried.ceiling is None or _room(untried) < min_speedup:
-        return text
-    return f"{text} Not tried: {untried.toggle} ({untried.option}), {_bounded(untried.share, untried.ceiling)}."
+    first, *others = open_ones
+    if first.state is None:
+        able = _able(first)
+        told = [
+            f"Try first: {_named(first)}. {able[0].upper()}{able[1:]}; nothing here tried it{_unless_doubted(first)}."
+        ]
+    else:
+        told = [f"Most room is left to {_named(first)}: {_able(first)}; {_given(first)}."]
+        if first.state == "undecided" and others and others[0].state is not None:
+            following = others.pop(0)
+            told.append(f"Then to {_named(following)}: {_able(following)}; {_given(following)}.")
+        untried = next((t for t in others if t.state is None), None)
+        if untried is not None:
+            bounded = _bounded(untried.share, untried.ceiling or 1.0)
+            told.append(f"Not tried: {_named(untried)}, {bounded}{_unless_doubted(untried)}.")
+    undecided = [f"{t.toggle} ({t.best})" for t in others if t.state == "undecided"]
+    if undecided:
+        told.append(f"Undecided, so still open: {_joined(undecided)}.")
+    return " ".join(told)
+
+
+def _named(row: ToggleCeiling) -> str:
+    return f"{row.toggle} ({row.option})"
+
+
+def _able(row: ToggleCeiling) -> str:
+    """Sentence without its capital: what the toggle's stages take, and the bound that follows."""
+    verb = "are" if len(row.targets) > 1 else "is"
+    return f"{_joined(row.targets)} {verb} {_bounded(row.share, row.ceiling or 1.0)}"
+
+
+def _given(row: ToggleCeiling) -> str:
+    interval = "" if row.reached_ci is None else f" {interval_text(*row.reached_ci)}"
+    gave = f"{row.best} gave {ratio_text(row.reached or 0.0)}{interval}"
+    return f"{gave}, which is undecided: {row.undecided}" if row.state == "undecided" else gave
+
+
+def _unless_doubted(row: ToggleCeiling) -> str:
+    return f"; {row.doubt}" if row.doubt else ""
 
 
 def ceiling_text(ceiling: float | None) -> str:
@@ -201,11 +228,10 @@ def _expected(gain: Gain) -> list[str]:
 
 
 def _room(row: ToggleCeiling) -> float:
-    """How much faster it could still make the baseline: nothing where it was tried and is not shown to gain."""
-    shown = row.reached if row.reached_ci is None else row.reached_ci[0]
-    if row.closed or row.ceiling is None or (shown is not None and shown <= 1.0):
+    """How much faster it could still make the baseline: nothing where it was tried and is shown not to gain."""
+    if row.closed or row.ceiling is None or row.state == "no-gain":
         return 0.0
-    return row.ceiling / (row.reached or 1.0)
+    return row.ceiling / max(row.reached or 1.0, 1.0)  # what an undecided trial lost is nothing to win back
 
 
 def _stage_name(stage: str, wait_s: float | None) -> str:

@@ -50,8 +50,13 @@ class ToggleCeiling(Frozen):
     closed: str = Field(
         "", description="Why it is not there to be tried: on already, without effect, skipped, not for this device."
     )
+    doubt: str = Field("", description="Why it is less of a hint than others, where it was not tried.")
     tried: list[str] = Field([], description="Timed variants that change nothing else.")
-    best: str | None = Field(None, description="Of these, the fastest.")
+    best: str | None = Field(
+        None, description="Of these, the fastest that is shown to gain; else that is undecided; else the fastest."
+    )
+    state: Literal["gain", "no-gain", "undecided"] | None = Field(None, description="Of the best; None: not tried.")
+    undecided: str = Field("", description="What would decide it, or why nothing does.")
     reached: float | None = Field(None, description="Its speed-up.")
     reached_ci: Interval | None = None
 

@@ -13,9 +13,9 @@ from harness.cli import main
 from harness.doctor import backends, examination, memory, places, threads, trial, versions
 from harness.doctor.cgroup import Limits, cgroup_limits
 from harness.doctor.child import Answer, answer_of
-from harness.doctor.cpu_flags import half_instructions
 from harness.doctor.load import judged as judged_load
 from harness.plan import machine as machine_module
+from harness.plan.cpu_flags import half_instructions
 from harness.runs.lease import CPU
 
 

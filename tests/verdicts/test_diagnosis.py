@@ -14,10 +14,11 @@ from harness.spec.options import Options
 from harness.verdicts.analyze import analyze
 from harness.verdicts.diagnosis import ceiling_text
 from harness.verdicts.diagnosis_model import Diagnosis, ToggleCeiling
-from tests.verdicts.results import SAME, baseline_of, plan_of, quality_of, skipped, timing_of
+from tests.verdicts.results import ENVIRONMENT, SAME, baseline_of, plan_of, quality_of, skipped, timing_of
 
 ARTICLE = (0.32, 0.26, 0.28, 0.14)  # a published step's shares: sample, fetch, compute, update
 ON_DEVICE = (0.05, 0.05, 0.80, 0.10)
+COMPUTES = (0.10, 0.05, 0.75, 0.10)
 
 
 def stages(sample: float, fetch: float, compute: float, update: float) -> Stages:
@@ -135,14 +136,57 @@ def test_a_toggle_that_gained_nothing_or_is_on_or_skipped_has_no_room() -> None:
     assert row(only_skipped, "aggregation").closed == "spmm is not here"
 
 
-def test_half_precision_is_no_hint_on_a_cpu_but_what_it_gave_there_is_told() -> None:
+def test_half_precision_is_the_last_hint_on_a_cpu_without_instructions_for_it() -> None:
     untried = row(diagnosis_of(ON_DEVICE, {}, {}), "precision")
-    assert (untried.tried, untried.closed) == ([], "half precision is often slower on a CPU: only a timing tells")
-    for ratio, hint in ((1.3, "Most room is left to lower precision"), (1.0, "Try first: another aggregation")):
-        timing = timing_of("bf16", [ratio, ratio + 0.01] * 2)
-        found = diagnosis_of(ON_DEVICE, {"bf16": {"precision": "bf16"}}, {"bf16": timing})
-        assert row(found, "precision").closed == ""
-        assert found.sentences[1].startswith(hint)
+    assert (untried.tried, untried.closed, untried.state) == ([], "", None)
+    assert untried.doubt == "often slower on a CPU without bf16 instructions, and only a timing tells"
+    timing = timing_of("bf16", [1.3, 1.31] * 2)
+    found = diagnosis_of(ON_DEVICE, {"bf16": {"precision": "bf16"}}, {"bf16": timing})
+    assert (row(found, "precision").doubt, row(found, "precision").state) == ("", "gain")
+    assert found.sentences[1].startswith("Most room is left to lower precision")
+    for instructions, doubt, hint in (
+        ([], "often slower on a CPU that has no bf16 instructions, as this one", "another aggregation"),
+        (["bf16"], "", "lower precision"),
+    ):
+        spmm = timing_of("spmm", SAME, environment=ENVIRONMENT | {"half_instructions": instructions})
+        plan = plan_of(Comparison(variant="v"), patches={"v": {"checkpointing": True}})
+        timings = {"v": profiled(spmm.model_copy(update={"variant": "v"}), ON_DEVICE, ON_DEVICE)}
+        told = analyze(plan, {"baseline": baseline_of(), "v": quality_of("v")}, timings).diagnosis
+        assert row(told, "precision").doubt == doubt
+        assert told.sentences[1].startswith(f"Try first: {hint} (")
+
+
+def test_only_a_toggle_that_is_shown_not_to_gain_has_no_room_left() -> None:
+    """Few blocks of a noisy machine decide nothing, whichever way their mean points; nor do disturbed ones."""
+    patches = {"bf16": {"precision": "bf16"}, "spmm": {"aggregation": "spmm"}, "cache": {"features.cache_ratio": 0.3}}
+    gaining = {"bf16": timing_of("bf16", [0.9, 1.2, 1.0, 1.1]), "spmm": timing_of("spmm", [1.12, 1.13] * 2)}
+    slower = {"cache": timing_of("cache", [0.8, 0.81, 0.8, 0.79])}
+    found = diagnosis_of(COMPUTES, patches, gaining | slower)
+    assert [row(found, o).state for o in ("precision", "aggregation", "features.cache_ratio")] == [
+        "undecided",
+        "gain",
+        "no-gain",
+    ]
+    assert found.sentences[1].startswith(
+        "Most room is left to lower precision (precision): compute and update are 85 % of a step: at most 6.67 times "
+        "if that took no time at all; bf16 gave 1.04 ["
+    )
+    assert (
+        "], which is undecided: more timing blocks decide. Then to another aggregation (aggregation): compute is 75 % "
+        "of a step: at most 4.00 times if that took no time at all; spmm gave 1.12 [1.11, 1.14]. Not tried: "
+    ) in found.sentences[1]
+    lost = diagnosis_of(COMPUTES, patches, {"spmm": timing_of("spmm", [0.1, 3.0, 0.9, 0.7])} | slower)
+    assert row(lost, "aggregation").state == "undecided"
+    assert "which is undecided: more timing blocks decide" in lost.sentences[1]
+    beside_load = diagnosis_of(COMPUTES, patches, {"spmm": _with_load(timing_of("spmm", [0.8, 0.81] * 2), 1)})
+    assert row(beside_load, "aggregation").undecided == "1 of 2 blocks disturbed, so that it takes a quiet machine"
+
+
+def test_a_trial_that_is_shown_to_gain_stands_for_its_toggle_before_a_faster_undecided_one() -> None:
+    patches = {"loader-1": {"loader.threads": 1}, "loader-2": {"loader.threads": 2}}
+    timings = {"loader-1": timing_of("loader-1", [1.2, 1.21] * 2), "loader-2": timing_of("loader-2", [0.8, 2.4] * 2)}
+    found = row(diagnosis_of(ARTICLE, patches, timings), "loader.threads")
+    assert (found.best, found.state, found.undecided) == ("loader-1", "gain", "")
 
 
 def test_a_ceiling_that_nobody_comes_near_is_not_printed() -> None:
@@ -152,7 +196,8 @@ def test_a_ceiling_that_nobody_comes_near_is_not_printed() -> None:
     assert row(found, "aggregation").ceiling == pytest.approx(1 / 0.013)
     assert found.sentences[1] == (
         "Most room is left to another aggregation (aggregation): compute is 99 % of a step, which sets no useful "
-        "ceiling; spmm gave 1.12 [1.11, 1.14]."
+        "ceiling; spmm gave 1.12 [1.11, 1.14]. Not tried: lower precision (precision), 99 % of a step, which sets no "
+        "useful ceiling; often slower on a CPU without bf16 instructions, and only a timing tells."
     )
     assert (ceiling_text(77.0), ceiling_text(4.681), ceiling_text(None)) == ("over 10", "4.68", "–")
 
