@@ -1,1 +1,1 @@
-"""Commands that are more than a call: each a file, registered in `harness.cli` by one line."""
+"""The commands, an idea a file, each registered in `harness.cli` by one line; and what several of them read."""

@@ -1,10 +1,12 @@
-"""What a person calls a spec's results, as a folder."""
+"""Where results lie, and what a person calls a spec's, as a folder."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from harness.spec.errors import InputError, Problem
+
+RESULTS = Path("results")
 
 
 def results_folder(target: str) -> Path:
@@ -17,15 +19,15 @@ def results_folder(target: str) -> Path:
     if path.suffix in (".yaml", ".yml"):
         from harness.spec.load import load_spec
 
-        path = Path("results") / load_spec(path).name
+        path = RESULTS / load_spec(path).name
     elif path.suffix == ".json":
         path = path.parent
     else:
-        named = Path("results") / target  # a folder beside it may have the spec's name too
+        named = RESULTS / target  # a folder beside it may have the spec's name too
         if not path.is_dir() or (named.is_dir() and not (path / "plan.json").is_file()):
             path = named
     if not (path / "plan.json").is_file():
-        known = sorted(p.parent.name for p in Path("results").glob("*/plan.json"))
+        known = sorted(p.parent.name for p in RESULTS.glob("*/plan.json"))
         raise InputError(
             Problem(
                 target,

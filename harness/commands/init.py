@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.commands.completion import data_sets
+from harness.commands.plans import plan_of
 from harness.spec.errors import InputError, Problem
 from harness.spec.places import cache_root
 
@@ -86,12 +87,9 @@ def _to_stderr(line: str) -> None:
 
 def _plan(path: Path) -> Plan:
     """What the file that was written expands to, read as any spec is."""
-    from harness.plan.expand import make_plan
-    from harness.plan.machine import probe
     from harness.prepared import refined
-    from harness.spec.load import load_spec
 
-    made: Plan = refined(make_plan(load_spec(path), path, probe(cache_root())))
+    made: Plan = refined(plan_of(path))
     return made
 
 

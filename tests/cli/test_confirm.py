@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import confirm_time
+from harness.commands.jobs import confirm_time
 from harness.plan.confirmation import Confirmation, trained
 from harness.plan.expand import make_plan
 from harness.plan.files import variant_plans, write_plan

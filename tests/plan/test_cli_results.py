@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
-from harness.cli import _results, analyze, report, retry, time
-from harness.cli import plan as show_plan
+from harness.commands.analyze import analyze
+from harness.commands.check import plan as show_plan
+from harness.commands.jobs import time
+from harness.commands.report import report
+from harness.commands.results import read_results
+from harness.commands.retry import retry
 from harness.commands.status import status
 from harness.plan.done import belongs
 from harness.plan.files import variant_plans, write_plan
@@ -45,7 +49,7 @@ def test_only_results_of_the_plans_options_are_read(plan_of: PlanOf, tmp_path: P
         of |= {"reference": "baseline", "reference_cell_id": baseline}
         (tmp_path / "variants" / f"{name}.json").write_text(VariantResult(runs=[], **of).model_dump_json())
         (tmp_path / "timing" / f"{name}.json").write_text(TimingResult(status="ok", **of).model_dump_json())
-    variants, timings = _results(tmp_path, plan)
+    variants, timings = read_results(tmp_path, plan)
     assert list(variants) == ["half"]
     assert sorted(timings) == ["control", "half"]
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from harness.cli import _results
+from harness.commands.results import read_results
 from harness.plan.model import Plan
 from harness.records.drawn_batch import DrawnBatch
 from harness.records.files import read_model
@@ -39,7 +39,7 @@ class Results(NamedTuple):
 @pytest.fixture(scope="module")
 def real() -> Results:
     plan = read_model(REAL / "plan.json", Plan)
-    variants, timings = _results(REAL, plan)[:2]
+    variants, timings = read_results(REAL, plan)[:2]
     return Results(plan, analyze(plan, variants, timings), variants)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import report
+from harness.commands.report import report
 from harness.reports.index import write_index
 from harness.spec.errors import InputError
 from harness.verdicts.model import Verdicts

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from harness.cli import _results
+from harness.commands.results import read_results
 from harness.plan.model import Plan
 from harness.records.files import read_model
 from harness.reports.report import write_report
@@ -77,7 +77,7 @@ def verdicts() -> Verdicts:
 def report(verdicts: Verdicts, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("debian")
     plan = read_model(RUN / "plan.json", Plan)
-    write_report(plan, verdicts, *_results(RUN, plan), folder)
+    write_report(plan, verdicts, *read_results(RUN, plan), folder)
     return folder / "report.html"
 
 

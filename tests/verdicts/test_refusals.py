@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness.cli import _results
+from harness.commands.results import read_results
 from harness.plan.model import Plan
 from harness.records.files import read_model
 from harness.verdicts.analyze import analyze
@@ -42,7 +42,7 @@ def changed(folder: Path, file: str, place: str, value: Any) -> None:
 
 def verdict_of(folder: Path, variant: str) -> ComparisonVerdict:
     plan = read_model(folder / "plan.json", Plan)
-    (found,) = [c for c in analyze(plan, *_results(folder, plan)).comparisons if c.variant == variant]
+    (found,) = [c for c in analyze(plan, *read_results(folder, plan)).comparisons if c.variant == variant]
     return found
 
 

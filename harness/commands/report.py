@@ -1,0 +1,131 @@
+"""`harness report`: verdicts to the page and the tables, or to the screen."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from harness.commands import completion
+from harness.commands.claims import tested_claims
+from harness.commands.folders import RESULTS
+from harness.commands.results import read_results
+from harness.prepared import refined
+from harness.records.files import read_model
+from harness.reports.column_names import COLUMN_NAMES
+from harness.spec.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from harness.plan.model import Plan
+    from harness.verdicts.model import Verdicts
+
+
+def report(
+    targets: Annotated[
+        list[Path] | None,
+        typer.Argument(help="results/<spec>/plan.json, or results/<spec>.", autocompletion=completion.results_folders),
+    ] = None,
+    show: Annotated[bool, typer.Option("--show", help="Only print the verdicts, write nothing.")] = False,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Write index.html and index.md over all specs below results/, or a folder."),
+    ] = False,
+    form: Annotated[
+        Literal["md", "tex", "csv", "json"] | None,
+        typer.Option("--format", help="Only print one table of the verdicts; `harness schema --of table` says more."),
+    ] = None,
+    columns: Annotated[
+        str, typer.Option("--columns", help=f"With --format, comma-separated: {', '.join(COLUMN_NAMES)}.")
+    ] = "",
+) -> None:
+    """Write the page and the tables, or print the verdicts."""
+    if everything:
+        _write_index(targets or [], show or form is not None or bool(columns))
+        return
+    if form is not None or columns:
+        _print_table(targets or [], form, columns, show)
+        return
+    from harness.plan.model import Plan
+    from harness.verdicts.model import Verdicts
+
+    if not targets and not show:
+        raise InputError(Problem("report", "which results? give results/<spec>, or results/<spec>/plan.json"))
+    if not targets:  # a grid that made no verdicts, e.g. by `snakemake --until run`
+        print("No verdicts yet: `snakemake --cores 2 results/<spec>/report.html` makes them.")
+    for target in targets or []:
+        folder = target.parent if target.suffix == ".json" else target
+        verdicts = read_model(folder / "verdicts.json", Verdicts)
+        if show:
+            _show_verdicts(verdicts, folder)
+        else:
+            from harness.reports.report import write_report
+
+            made = refined(read_model(folder / "plan.json", Plan))
+            write_report(made, verdicts, *read_results(folder, made), folder, tested_claims(folder, made.spec))
+
+
+def _plan_since(verdicts: Verdicts, folder: Path) -> Plan | None:
+    """The plan of a folder, where the verdicts in it are of an earlier one; committed results have none."""
+    from harness.plan.confirmation import plan_id
+    from harness.plan.model import Plan
+
+    plan_file = folder / "plan.json"
+    made = read_model(plan_file, Plan) if plan_file.is_file() else None
+    return made if made is not None and verdicts.of_another(plan_id(made)) else None
+
+
+def _show_verdicts(verdicts: Verdicts, folder: Path) -> None:
+    """Print them; where the plan has changed since, e.g. after `snakemake --until run`, only how to make them anew."""
+    from rich.console import Console
+
+    from harness.reports.details import command
+    from harness.reports.terminal import say, verdict_table
+
+    made = _plan_since(verdicts, folder)
+    if made is None:
+        verdict_table(verdicts, Console(), folder)
+        return
+    say(
+        Console(),
+        f"{made.spec}: the verdicts and the report in {folder} are of an earlier plan than {folder / 'plan.json'}, and "
+        "are not shown. This makes them anew:",
+    )
+    print(command(made))
+
+
+def _write_index(roots: list[Path], other_forms: bool) -> None:
+    """Over all specs of each folder; specs that are left out are said."""
+    from harness.reports.index import write_index
+
+    if other_forms:
+        raise InputError(Problem("report", "--all writes index.html and index.md; --show and --format go without it"))
+    for root in roots or [RESULTS]:
+        if not root.is_dir():
+            raise InputError(Problem(str(root), "no such folder; give one that holds results/<spec>, or none"))
+        for line in write_index(root):
+            print(f"left out: {line}", file=sys.stderr)
+        print(f"{root / 'index.html'} and {root / 'index.md'}: written")
+
+
+def _print_table(
+    targets: list[Path], form: Literal["md", "tex", "csv", "json"] | None, columns: str, show: bool
+) -> None:
+    """One table of the verdicts of all targets, to the screen; their plans are not needed."""
+    from harness.reports.columns import chosen
+    from harness.reports.table_forms import table_text
+    from harness.verdicts.model import Verdicts
+
+    if form is None or show:
+        what = "--show is a form of its own" if show else "--columns belongs to --format; give that too"
+        raise InputError(Problem("report", what))
+    if not targets:
+        raise InputError(Problem("report", "which results? give results/<spec>, or several"))
+    wanted = chosen(columns) if columns else None
+    folders = [target.parent if target.suffix == ".json" else target for target in targets]
+    found = [read_model(folder / "verdicts.json", Verdicts) for folder in folders]
+    for verdicts, folder in zip(found, folders, strict=True):
+        if _plan_since(verdicts, folder) is not None:
+            print(f"warning: {folder}: verdicts of an earlier plan than plan.json", file=sys.stderr)
+    print(table_text(found, form, wanted), end="")
