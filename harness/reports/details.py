@@ -128,6 +128,7 @@ def _speed_facts(comparison: ComparisonVerdict) -> Facts:
     if speed.ratio is None:
         return []
     epochs = f"{seconds_text(speed.variant_epoch_s)}, reference {seconds_text(speed.reference_epoch_s)}"
+    epochs += ", of disturbed blocks since there are no others" if speed.epochs_disturbed else ""
     found: Facts = [("an epoch", epochs), ("timed", f"{plural(speed.blocks, 'block')}: {speed.state}")]
     if speed.disturbed_blocks:
         by = ", ".join(speed.disturbed_by) or "other load"

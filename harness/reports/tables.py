@@ -13,7 +13,7 @@ from harness.reports import escaping
 from harness.reports.answer import metric
 from harness.reports.digits import MOST_DECIMALS, bytes_text, ratio_with_interval, seconds_text, with_interval
 from harness.spec.schema import Gate
-from harness.verdicts.model import ComparisonVerdict, Verdicts
+from harness.verdicts.model import ComparisonVerdict, ReferenceSummary, Verdicts
 from harness.verdicts.wording import plural, ratio_text
 
 
@@ -43,7 +43,7 @@ def reference_cells(verdicts: Verdicts) -> list[list[str]]:
     """Rows by `headings` for what the variants are compared with, so that a difference has something to differ from.
 
     The baseline, and each reference that has no row of its own: mean of the metric in per cent, median seconds of an
-    epoch and median peak of the timing processes, which are each the median over the comparisons. Then the control.
+    epoch, and the median over the comparisons of the peak of the timing processes. Then the control.
     """
     compared = {c.variant for c in verdicts.comparisons}
     rows = []
@@ -51,19 +51,25 @@ def reference_cells(verdicts: Verdicts) -> list[list[str]]:
         if reference.name in compared:
             continue
         against = [c for c in verdicts.comparisons if c.reference == reference.name]
-        epochs = [c.speed.reference_epoch_s for c in against if c.speed.reference_epoch_s is not None]
         peaks = [c.memory.reference_bytes for c in against if c.memory.reference_bytes is not None]
         rows.append(
             [
                 reference.name,
                 "–" if reference.mean is None else f"{100.0 * reference.mean:.2f} %",
-                f"{seconds_text(statistics.median(epochs))} an epoch" if epochs else "–",
+                "–" if (epoch_s := _epoch_of(reference, against)) is None else f"{seconds_text(epoch_s)} an epoch",
                 bytes_text(statistics.median(peaks)) if peaks else "–",
                 "reference",
-                f"mean of {plural(reference.n, 'run')}; median epoch and peak memory",
+                f"mean of {plural(reference.n, 'run')}; median epoch"
+                f"{' (of disturbed blocks, since there are no others)' * reference.epoch_disturbed} and peak memory",
             ]
         )
     return [*rows, *_control_cells(verdicts)]
+
+
+def _epoch_of(reference: ReferenceSummary, against: Sequence[ComparisonVerdict]) -> float | None:
+    """Of all its timings; in files from before that was kept, the median over those of the comparisons."""
+    epochs = [c.speed.reference_epoch_s for c in against if c.speed.reference_epoch_s is not None]
+    return reference.epoch_s or (statistics.median(epochs) if epochs else None)
 
 
 def _control_cells(verdicts: Verdicts) -> list[list[str]]:

@@ -22,7 +22,7 @@ from harness.verdicts.comparable import (
 )
 from harness.verdicts.confirmation import confirmation_of
 from harness.verdicts.control import control_memory, summarise_control
-from harness.verdicts.costs import costs_of, epoch_seconds, measured_over_estimated, peak_bytes
+from harness.verdicts.costs import cell_epoch, costs_of, epoch_seconds, measured_over_estimated, peak_bytes
 from harness.verdicts.dataset_label import dataset_label
 from harness.verdicts.diagnosis import diagnose
 from harness.verdicts.disturbed import causes, disturbed
@@ -42,6 +42,7 @@ from harness.verdicts.model import (
 from harness.verdicts.order_effect import order_of
 from harness.verdicts.over_smoothing import spread_note
 from harness.verdicts.pairs import Quality, failed_runs, judge_quality
+from harness.verdicts.profiles import arms_of
 from harness.verdicts.recommend import recommend
 from harness.verdicts.rule import Findings, verdict
 from harness.verdicts.sequential import alpha_per_look
@@ -212,6 +213,7 @@ def _speed(timing: TimingResult | None, plan: Plan) -> Speed:
         **disturbed(timing.blocks[:counted]),
         reference_epoch_s=epoch_seconds(timing, "reference"),
         variant_epoch_s=epoch_seconds(timing, "variant"),
+        epochs_disturbed=cell_epoch([(timing, "variant")])[1],
     )
 
 
@@ -368,8 +370,15 @@ def _reference(
         return None
     reached = [run.metric for run in runs if run.status == "ok" and run.metric is not None]
     mean = math.fsum(reached) / len(reached) if reached else None
+    epoch_s, disturbed_epochs = cell_epoch(arms_of(name, timings))
     return ReferenceSummary(
-        name=name, n=len(reached), mean=mean, sd_pp=_sd_pp(reached), failed=failed_runs("reference", runs)
+        name=name,
+        n=len(reached),
+        mean=mean,
+        sd_pp=_sd_pp(reached),
+        epoch_s=epoch_s,
+        epoch_disturbed=disturbed_epochs,
+        failed=failed_runs("reference", runs),
     )
 
 

@@ -11,7 +11,7 @@ from harness.plan.estimate import OVER
 from harness.records.record import Stages
 from harness.records.results import TimingResult
 from harness.verdicts.model import Costs
-from harness.verdicts.profiles import arm_stages
+from harness.verdicts.profiles import Arm, arm_stages
 from harness.verdicts.targets import share, targeted_stages
 from harness.verdicts.total_cost import total_cost
 
@@ -86,9 +86,29 @@ def payoff_epochs(extra_s: float, reference_epoch_s: float | None, variant_epoch
 
 
 def epoch_seconds(timing: TimingResult, arm: Literal["reference", "variant"]) -> float | None:
-    """Median seconds of a steady-state epoch over all processes of an arm."""
-    seconds = [s for block in timing.blocks for p in block.processes if p.arm == arm for s in p.epoch_s]
-    return statistics.median(seconds) if seconds else None
+    """Median seconds of a steady-state epoch of one arm of one timing; of disturbed blocks only where all are."""
+    return cell_epoch([(timing, arm)])[0]
+
+
+def cell_epoch(arms: Iterable[tuple[TimingResult, Arm]]) -> tuple[float | None, bool]:
+    """Median seconds of a steady-state epoch over the processes of all timing jobs in which a cell was an arm.
+
+    Epochs of disturbed blocks are left out, unless all are: the rule by which stages are looked at as well.
+
+    Returns:
+        The median, None where nothing was timed; and whether it is of disturbed blocks.
+    """
+    every = [
+        (seconds, block.disturbed)
+        for timing, arm in arms
+        for block in timing.blocks
+        for process in block.processes
+        if process.arm == arm
+        for seconds in process.epoch_s
+    ]
+    kept = [seconds for seconds, disturbed in every if not disturbed]
+    seconds = kept or [s for s, _ in every]
+    return (statistics.median(seconds) if seconds else None), bool(every) and not kept
 
 
 def peak_bytes(timing: TimingResult, arm: Literal["reference", "variant"]) -> int | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from harness.plan.model import BASELINE, CONTROL, Plan
+from harness.plan.model import BASELINE, Plan
 from harness.records.results import TimingResult
 from harness.verdicts.ceilings import toggle_ceilings
 from harness.verdicts.costs import HIGHEST_CEILING
 from harness.verdicts.diagnosis_model import ArmProfile, Diagnosis, Gain, Saving, Side, ToggleCeiling
 from harness.verdicts.model import ComparisonVerdict
-from harness.verdicts.profiles import Arm, arm_profile, gain_of, stages_of
+from harness.verdicts.profiles import arm_profile, arms_of, gain_of, stages_of
 from harness.verdicts.targets import DATA, share
 from harness.verdicts.wording import interval_text, percent, ratio_text, seconds_text
 
@@ -30,10 +30,7 @@ def diagnose(
         device: kind of the timed device.
     """
     gains = [gain for c in comparisons if (gain := _gain(c, timings.get(c.variant))) is not None]
-    arms: list[tuple[TimingResult, Arm]] = [(t, "reference") for t in timings.values() if t.reference == BASELINE]
-    if CONTROL in timings:
-        arms.append((timings[CONTROL], "variant"))
-    baseline = arm_profile(BASELINE, arms)
+    baseline = arm_profile(BASELINE, arms_of(BASELINE, timings))
     if baseline is None:
         return Diagnosis(gains=gains)
     stages = stages_of(baseline)

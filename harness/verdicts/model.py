@@ -61,8 +61,11 @@ class Speed(Frozen):
     disturbed_blocks: int = Field(0, description="Of these, blocks that something outside disturbed, and were kept.")
     disturbed_by: list[str] = Field([], description="What by, in words, each once.")
     unsettled_processes: int = Field(0, description="Of these blocks, processes whose epochs never settled.")
-    reference_epoch_s: float | None = Field(None, description="Median seconds of a steady-state epoch.")
+    reference_epoch_s: float | None = Field(
+        None, description="Median seconds of a steady-state epoch, of undisturbed blocks where there are any."
+    )
     variant_epoch_s: float | None = None
+    epochs_disturbed: bool = Field(False, description="Both are of disturbed blocks, since there are no others.")
 
 
 class OrderEffect(Frozen):
@@ -193,6 +196,11 @@ class ReferenceSummary(Frozen):
     n: int = Field(description="Runs that ended well.")
     mean: float | None = None
     sd_pp: float | None = Field(None, description="Standard deviation over seeds, percentage points.")
+    epoch_s: float | None = Field(
+        None,
+        description="Median seconds of a steady-state epoch, over the undisturbed blocks of all timings it is in.",
+    )
+    epoch_disturbed: bool = Field(False, description="It is of disturbed blocks, since there are no others.")
     failed: list[FailedRun] = []
 
 

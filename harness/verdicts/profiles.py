@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+from harness.plan.model import CONTROL
 from harness.records.record import StageProfile, Stages
 from harness.records.results import Block, TimedProcess, TimingResult
 from harness.spec.stages import STAGES
@@ -18,6 +19,14 @@ Arm = Literal["reference", "variant"]
 _CONFIDENCE = 0.95
 
 Pair = tuple[StageProfile, StageProfile]  # of a reference and of the variant beside it in the block
+
+
+def arms_of(name: str, timings: Mapping[str, TimingResult]) -> list[tuple[TimingResult, Arm]]:
+    """Every arm in which a cell was timed: as a reference, as the variant, and in the control as both."""
+    arms: list[tuple[TimingResult, Arm]] = [(t, "reference") for t in timings.values() if t.reference == name]
+    control = timings.get(CONTROL)
+    as_variant = control if control is not None and control.reference == name else timings.get(name)
+    return arms if as_variant is None else [*arms, (as_variant, "variant")]
 
 
 def arm_profile(name: str, arms: Iterable[tuple[TimingResult, Arm]]) -> ArmProfile | None:

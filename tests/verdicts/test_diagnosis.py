@@ -9,7 +9,9 @@ import pytest
 from harness.plan.model import Comparison
 from harness.records.record import StageProfile, Stages
 from harness.records.results import Block, TimedProcess, TimingResult
+from harness.reports.details import facts
 from harness.reports.figures.stage_shares import stage_shares
+from harness.reports.tables import reference_cells
 from harness.spec.options import Options
 from harness.verdicts.analyze import analyze
 from harness.verdicts.diagnosis import ceiling_text
@@ -233,6 +235,40 @@ def test_disturbed_blocks_say_nothing_of_the_stages_where_others_are_there() -> 
     caption = stage_shares(all_of_it).caption
     assert "Of disturbed blocks, since there are no others: baseline (ref.), spmm." in caption
     assert "disturbed" not in stage_shares(found).caption
+
+
+def test_the_baselines_stages_and_epoch_are_the_same_wherever_they_stand() -> None:
+    """Of the undisturbed blocks of any timing: where the variant's were all disturbed, of the control's."""
+    plan = plan_of(Comparison(variant="spmm"), patches={"spmm": {"aggregation": "spmm"}})
+    slow = tuple(30.0 * seconds for seconds in ARTICLE)
+    loaded = profiled(timing_of("spmm", [1.1] * 4), slow, slow)
+    loaded = _with_load(_thirty_times_as_long(loaded), 0, 1)
+    timings = {"spmm": loaded, "control": profiled(timing_of("control", SAME), ARTICLE, ARTICLE)}
+    found = analyze(plan, {"baseline": baseline_of(), "spmm": quality_of("spmm")}, timings)
+    (reference,), speed = found.references, found.comparisons[0].speed
+    assert (reference.epoch_s, reference.epoch_disturbed) == (pytest.approx(1.0, abs=0.01), False)
+    assert (speed.reference_epoch_s, speed.epochs_disturbed) == (pytest.approx(30.0), True)
+    assert reference_cells(found)[0][2] == "1 s an epoch"
+    assert "of disturbed blocks since there are no others" in dict(facts(found.comparisons[0], found))["an epoch"]
+    figure = stage_shares(found)
+    assert figure.data is not None
+    lengths = [seconds for name, _, seconds, _ in figure.data.rows if name == "baseline (ref.)"][:4]
+    assert found.diagnosis.baseline is not None
+    assert lengths == pytest.approx([t.seconds for t in found.diagnosis.baseline.stages])
+    assert lengths == pytest.approx(ARTICLE)
+    assert "since there are no others: spmm. Such a bar's length is not to be compared" in figure.caption
+    alone = analyze(plan, {"baseline": baseline_of(), "spmm": quality_of("spmm")}, {"spmm": loaded})
+    assert reference_cells(alone)[0][5] == (
+        "mean of 5 runs; median epoch (of disturbed blocks, since there are no others) and peak memory"
+    )
+
+
+def _thirty_times_as_long(timing: TimingResult) -> TimingResult:
+    def slowed(p: TimedProcess) -> TimedProcess:
+        return p.model_copy(update={"epoch_s": [30.0 * s for s in p.epoch_s]})
+
+    blocks = [b.model_copy(update={"processes": [slowed(p) for p in b.processes]}) for b in timing.blocks]
+    return timing.model_copy(update={"blocks": blocks})
 
 
 def test_a_step_that_computes_is_not_kept_waiting() -> None:

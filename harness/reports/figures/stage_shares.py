@@ -10,9 +10,9 @@ from harness.reports.digits import fixed, seconds_text
 from harness.reports.escaping import clean
 from harness.reports.figures.data import FigureData
 from harness.reports.figures.drawing import INK, NARROW, PHONE, WIDE, Figure, names_axis, some, svg
-from harness.verdicts.diagnosis_model import ToggleCeiling
+from harness.verdicts.diagnosis_model import ArmProfile, ToggleCeiling
 from harness.verdicts.model import ComparisonVerdict, Costs, Verdicts
-from harness.verdicts.profiles import mean_stages
+from harness.verdicts.profiles import mean_stages, stages_of
 
 STAGES = "stages"  # the figure's name
 # After Okabe and Ito (2008); neighbours differ in lightness too.
@@ -35,13 +35,13 @@ def stage_shares(verdicts: Verdicts) -> Figure:
     if not timed:
         return Figure(STAGES, title, "", missing="Not drawn: no timing run recorded its stages.")
     variants = [Bar(clean(c.variant), c.costs.variant_stages, c.costs.stages_disturbed) for c in timed]
-    bars = [*_reference_bars(timed), *variants]
+    bars = [*_reference_bars(timed, verdicts.diagnosis.baseline), *variants]
     rows = [row for bar in bars if bar.stages is not None for row in _stage_rows(bar.name, bar.stages)]
     floors = [floor for c in timed if (floor := _floor(c)) is not None]
     caption = (
-        "Seconds of a steady-state epoch by stage, evaluation left out; the reference, as timed beside the variants, "
-        "comes first. Numbers in the bars are shares in per cent, those at their ends seconds. An option that shortens "
-        "one stage can save no more than that stage's share."
+        "Seconds of an epoch by stage, evaluation left out, with a clock at each stage. The reference comes first, "
+        "over all timings in which it was an arm, the control's too. Numbers in the bars are shares in per cent, those "
+        "at their ends seconds. An option that shortens one stage can save no more than that stage's share."
     )
     if floors:
         caption += (
@@ -57,6 +57,8 @@ def stage_shares(verdicts: Verdicts) -> Figure:
     disturbed = [bar.name for bar in bars if bar.disturbed]
     if disturbed:
         caption += f" Of disturbed blocks, since there are no others: {some(disturbed)}."
+    if disturbed and len(disturbed) < len(bars):
+        caption += " Such a bar's length is not to be compared with that of an undisturbed one."
     absent = [c.variant for c in verdicts.comparisons if c.costs.variant_stages is None and c.verdict != "skipped"]
     if absent:
         caption += f" Without stages: {some(absent)}."
@@ -107,13 +109,21 @@ def _toggle_floors(verdicts: Verdicts, bars: Sequence[Bar]) -> list[dict[str, An
     ]
 
 
-def _reference_bars(timed: Sequence[ComparisonVerdict]) -> list[Bar]:
-    """One bar a reference: the mean over the timing jobs in which it was the other arm, and was not disturbed."""
+def _reference_bars(timed: Sequence[ComparisonVerdict], baseline: ArmProfile | None) -> list[Bar]:
+    """One bar a reference: the baseline's as the diagnosis has it, so that text and figure say the same.
+
+    Of another reference, the mean over the timing jobs in which it was the other arm, and was not disturbed.
+    """
     by_name: dict[str, list[Costs]] = {}
     for comparison in timed:
         if comparison.costs.reference_stages is not None:
             by_name.setdefault(comparison.reference, []).append(comparison.costs)
-    return [_reference_bar(name, many) for name, many in by_name.items()]
+    return [
+        Bar(f"{clean(name)} (ref.)", stages_of(baseline), baseline.disturbed)
+        if baseline is not None and name == baseline.name
+        else _reference_bar(name, many)
+        for name, many in by_name.items()
+    ]
 
 
 def _reference_bar(name: str, many: Sequence[Costs]) -> Bar:

@@ -14,7 +14,7 @@ from harness.verdicts.across.differences import differences, refuse_incomparable
 from harness.verdicts.across.folder import ResultsFolder, options_key
 from harness.verdicts.across.gains import memory_gain, speed_gain
 from harness.verdicts.across.model import AccuracyAcross, Across, CellAcross
-from harness.verdicts.costs import epoch_seconds, peak_bytes
+from harness.verdicts.costs import peak_bytes
 from harness.verdicts.pairs import ending, mean_or_none, metric_of, same_predictions, seed_difference
 from harness.verdicts.wording import listed
 
@@ -107,7 +107,7 @@ def _cell(a: ResultsFolder, b: ResultsFolder, one: Cell, other: Cell) -> CellAcr
             alpha=gate.alpha,
             test_nodes=None if result is None else result.test_nodes,
         ),
-        epoch_s=(_of(timings[0], epoch_seconds), _of(timings[1], epoch_seconds)),
+        epoch_s=(a.epoch_seconds(one.name), b.epoch_seconds(other.name)),
         peak_bytes=(_of(timings[0], peak_bytes), _of(timings[1], peak_bytes)),
     )
     compared = a.comparison(one.name), b.comparison(other.name)

@@ -11,7 +11,9 @@ from harness.plan.model import CONTROL, Cell, Plan
 from harness.plan.version import uses_metis
 from harness.records.data_version import DataVersion
 from harness.records.results import SeedRun, TimingResult, VariantResult
+from harness.verdicts.costs import cell_epoch
 from harness.verdicts.model import ComparisonVerdict, Verdicts
+from harness.verdicts.profiles import arms_of
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,10 @@ class ResultsFolder:
         """A variant's; the control's for the cell that is timed against itself."""
         control = self.timings.get(CONTROL)
         return control if control is not None and control.reference == name else self.timings.get(name)
+
+    def epoch_seconds(self, name: str) -> float | None:
+        """Median of a cell's steady-state epochs, over all timing jobs it was an arm of; see `cell_epoch`."""
+        return cell_epoch(arms_of(name, self.timings))[0]
 
     def comparison(self, name: str) -> ComparisonVerdict | None:
         return next((c for c in self.verdicts.comparisons if c.variant == name and c.verdict != "skipped"), None)
