@@ -36,3 +36,25 @@ def results_folder(target: str) -> Path:
             )
         )
     return path
+
+
+def judged_folder(target: Path) -> Path:
+    """The folder of a spec's verdicts: by itself, by a file in it, or by the spec's name.
+
+    Raises:
+        InputError: there are no verdicts; the message lists the folders that have some.
+    """
+    folder = target.parent if target.is_file() or target.suffix == ".json" else target
+    if not folder.exists() and (RESULTS / folder).is_dir():
+        folder = RESULTS / folder
+    if not (folder / "verdicts.json").is_file():
+        found = [*RESULTS.glob("*/verdicts.json")] or [*RESULTS.glob("reference/*/verdicts.json")]
+        judged = sorted(str(path.parent) for path in found)
+        raise InputError(
+            Problem(
+                str(target),
+                f"no verdicts.json under {folder}; there are some in {', '.join(judged) or 'no folder yet'}; "
+                f"`snakemake --cores 2 results/<spec>/report.html` makes them",
+            )
+        )
+    return folder

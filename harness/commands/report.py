@@ -10,7 +10,7 @@ import typer
 
 from harness.commands import completion
 from harness.commands.claims import tested_claims
-from harness.commands.folders import RESULTS
+from harness.commands.folders import RESULTS, judged_folder
 from harness.commands.results import read_results
 from harness.prepared import refined
 from harness.records.files import read_model
@@ -37,14 +37,14 @@ def report(
         typer.Option("--format", help="Only print one table of the verdicts; `harness schema --of table` says more."),
     ] = None,
     columns: Annotated[
-        str, typer.Option("--columns", help=f"With --format, comma-separated: {', '.join(COLUMN_NAMES)}.")
-    ] = "",
+        str | None, typer.Option("--columns", help=f"With --format, comma-separated: {', '.join(COLUMN_NAMES)}.")
+    ] = None,
 ) -> None:
     """Write the page and the tables, or print the verdicts."""
     if everything:
-        _write_index(targets or [], show or form is not None or bool(columns))
+        _write_index(targets or [], show or form is not None or columns is not None)
         return
-    if form is not None or columns:
+    if form is not None or columns is not None:
         _print_table(targets or [], form, columns, show)
         return
     from harness.plan.model import Plan
@@ -55,13 +55,16 @@ def report(
     if not targets:  # a grid that made no verdicts, e.g. by `snakemake --until run`
         print("No verdicts yet: `snakemake --cores 2 results/<spec>/report.html` makes them.")
     for target in targets or []:
-        folder = target.parent if target.suffix == ".json" else target
+        folder = judged_folder(target)
         verdicts = read_model(folder / "verdicts.json", Verdicts)
         if show:
             _show_verdicts(verdicts, folder)
         else:
             from harness.reports.report import write_report
 
+            if not (folder / "plan.json").is_file():
+                what = "results without their plan.json are read with --show or --format; a page needs the plan too"
+                raise InputError(Problem(str(folder), what))
             made = refined(read_model(folder / "plan.json", Plan))
             write_report(made, verdicts, *read_results(folder, made), folder, tested_claims(folder, made.spec))
 
@@ -110,7 +113,7 @@ def _write_index(roots: list[Path], other_forms: bool) -> None:
 
 
 def _print_table(
-    targets: list[Path], form: Literal["md", "tex", "csv", "json"] | None, columns: str, show: bool
+    targets: list[Path], form: Literal["md", "tex", "csv", "json"] | None, columns: str | None, show: bool
 ) -> None:
     """One table of the verdicts of all targets, to the screen; their plans are not needed."""
     from harness.reports.columns import chosen
@@ -122,8 +125,8 @@ def _print_table(
         raise InputError(Problem("report", what))
     if not targets:
         raise InputError(Problem("report", "which results? give results/<spec>, or several"))
-    wanted = chosen(columns) if columns else None
-    folders = [target.parent if target.suffix == ".json" else target for target in targets]
+    wanted = None if columns is None else chosen(columns)
+    folders = [judged_folder(target) for target in targets]
     found = [read_model(folder / "verdicts.json", Verdicts) for folder in folders]
     for verdicts, folder in zip(found, folders, strict=True):
         if _plan_since(verdicts, folder) is not None:

@@ -26,6 +26,7 @@ def damaged(tmp_path):
     for name in ("plan.json", "plan/dataset.json", "plan/v.json", "variants/v.json", "timing/v.json", "verdicts.json"):
         (spec / name).parent.mkdir(parents=True, exist_ok=True)
         (spec / name).write_text('{"version": 1, "sp')
+    (tmp_path / "README.md").touch()
     return tmp_path
 
 
@@ -38,7 +39,8 @@ def damaged(tmp_path):
         (["status", "small"], "results/small/plan.json: not a Plan of this version"),
         (["retry", "small"], "results/small/plan.json: not a Plan of this version"),
         (["retry", "small", "--status", "fine"], "'fine' is not a list of failed statuses"),
-        (["report", "results/none"], "results/none/verdicts.json: no such file"),
+        (["report", "results/none"], "results/none: no verdicts.json under results/none; there are some in "),
+        (["report", "README.md"], "README.md: no verdicts.json under .; "),
         (["report"], "report: which results?"),
         (["report", "results/small"], "results/small/verdicts.json: not a Verdicts of this version"),
         (["report", "results/small", "--columns", "variant"], "--columns belongs to --format"),
