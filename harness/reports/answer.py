@@ -161,8 +161,13 @@ def _why_none(verdicts: Verdicts, compared: list[ComparisonVerdict], enabling: l
         return "none trained to the end"
     waiting = [c for c in compared if c.verdict == "inconclusive" and c.accuracy and c.accuracy.state == "pass"]
     if verdicts.control.state != "quiet" and waiting:
-        wanting = {"noisy": "the machine is too noisy to measure a gain", "missing": "no control was timed to its end"}
-        return f"{wanting[verdicts.control.state]} ({summary})"
+        noisy = verdicts.control.state == "noisy"
+        if len(waiting) == len(compared):
+            why = "the machine is too noisy to measure a gain" if noisy else "no control was timed to its end"
+            return f"{why} ({summary})"
+        stay = f"{len(waiting)} of {len(compared)} {'stays' if len(waiting) == 1 else 'stay'} undecided"
+        why = "since the machine is too noisy" if noisy else "since no control was timed to its end"
+        return f"{stay} {why} ({summary})"
     return summary
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from harness.plan.confirmation import plan_id
 from harness.plan.confirmed import Confirmed
@@ -37,6 +37,7 @@ from harness.verdicts.model import (
     ReferenceSummary,
     Speed,
     TimeToReference,
+    Verdict,
     Verdicts,
 )
 from harness.verdicts.order_effect import order_of
@@ -165,7 +166,10 @@ def _compare(
         time_to_reference=_time_to_reference(comparison, plan, result, quality, speed, timing),
         failed=_failed(result, timing),
         **_counters(result, timing),
-        notes=_notes(comparison, quality, speed, result),
+        notes=[
+            *_notes(comparison, quality, speed, result),
+            *([] if unlike else _other_goal(comparison.goal, memory, quality, reached)),
+        ],
         exploratory=bool(exploring),
         exploratory_reason=exploring,
         not_comparable=unlike or "",
@@ -328,6 +332,18 @@ def _failed_timing(timing: TimingResult | None) -> list[FailedRun]:
         for process in block.processes
         if process.status != "ok"
     ]
+
+
+def _other_goal(
+    goal: Literal["speed", "memory"], memory: MemoryUse, quality: Quality | None, reached: Verdict
+) -> list[str]:
+    """A saving of memory that is shown, of a variant that was asked for speed and is not accepted for it."""
+    passes = quality is not None and quality.accuracy.state == "pass"
+    if goal != "speed" or reached not in ("no-gain", "inconclusive") or not passes:
+        return []
+    if memory.state != "gain" or memory.ratio is None:
+        return []
+    return [f"saves memory {ratio_text(memory.ratio)} times; with goal: memory it would be judged by that"]
 
 
 def _notes(comparison: Comparison, quality: Quality | None, speed: Speed, result: VariantResult | None) -> list[str]:

@@ -16,6 +16,7 @@ from harness.verdicts.targets import DATA, share
 from harness.verdicts.wording import interval_text, percent, ratio_text, seconds_text
 
 CLOCK_MATTERS = 0.10  # a profile epoch that is off a timed one by more is told, so that nobody reads it as one
+LEAST_TOLD = 0.05  # of what all stages together changed by: a smaller part explains nothing
 DATA_DOMINATES = 0.5  # of a step: more devices then wait for the data side as well
 
 
@@ -201,15 +202,23 @@ def _gain(comparison: ComparisonVerdict, timing: TimingResult | None) -> Gain | 
 
 def _where_from(gain: Gain, comparison: ComparisonVerdict) -> str:
     total = math.fsum(s.seconds for s in gain.savings)
-    shorter = sorted((s for s in gain.savings if _shorter(s)), key=lambda s: -s.seconds)
-    longer = sorted((s for s in gain.savings if _longer(s)), key=lambda s: s.seconds)
     change = f"{seconds_text(abs(total))} an epoch {'less' if total >= 0.0 else 'more'} than {gain.reference}"
-    parts = [f"{s.stage} {seconds_text(s.seconds)} shorter" for s in shorter]
-    parts += [f"{s.stage} {seconds_text(-s.seconds)} longer" for s in longer]
-    listed = ", ".join(parts) or "no stage clearly changed"
+    listed = ", ".join(_changes(gain.savings, total)) or "no stage clearly changed"
     if comparison.speed.state == "gain" and comparison.speed.ratio is not None:
         return f"The gain ({ratio_text(comparison.speed.ratio)} times) is {change}: {listed}."
     return f"No gain is shown; its stages take {change}: {listed}."
+
+
+def _changes(savings: Sequence[Saving], total: float) -> list[str]:
+    """What makes up a sum, largest first: the stages that clearly changed, and the largest one even if it did not."""
+    told = []
+    for place, saving in enumerate(sorted(savings, key=lambda s: -abs(s.seconds))):
+        clear = _shorter(saving) or _longer(saving)
+        if saving.seconds == 0.0 or abs(saving.seconds) < LEAST_TOLD * abs(total) or not (clear or place == 0):
+            continue
+        text = f"{saving.stage} {seconds_text(abs(saving.seconds))} {'shorter' if saving.seconds > 0.0 else 'longer'}"
+        told.append(text if clear else f"{text} (its interval contains zero)")
+    return told
 
 
 def _shorter(saving: Saving) -> bool:

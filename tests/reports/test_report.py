@@ -31,6 +31,7 @@ from harness.reports.where_time_goes import time_section
 from harness.spec.dataset import Files
 from harness.verdicts.diagnosis_model import Diagnosis, Gain, Saving
 from harness.verdicts.model import (
+    Control,
     Costs,
     FailedRun,
     MemoryUse,
@@ -401,6 +402,20 @@ def test_stages_that_took_no_time_divide_by_nothing(make_verdicts, make_plan) ->
 def test_the_answer_is_one_sentence(page: str, expected: str, make_verdicts) -> None:
     make, changes = PAGES[page]
     assert expected in answer(make_verdicts(make(), **changes))
+
+
+@pytest.mark.parametrize(
+    ("control", "why"),
+    [(NOISY, "since the machine is too noisy"), (MISSING, "since no control was timed to its end")],
+)
+def test_noise_is_blamed_for_no_more_than_it_leaves_undecided(control: Control, why: str, make_verdicts) -> None:
+    decided = [comparison(name, "no-gain") for name in ("a", "b")]
+    one = make_verdicts([comparison("cache-0.3", "inconclusive"), *decided], control=control)
+    assert answer(one) == (
+        f"None of 3 variants is shown to be worth having: 1 of 3 stays undecided {why} (1 inconclusive, 2 no-gain)."
+    )
+    two = make_verdicts([*(comparison(name, "inconclusive") for name in ("c", "d")), *decided], control=control)
+    assert f"2 of 4 stay undecided {why} (" in answer(two)
 
 
 def test_an_open_question_is_one_line_with_all_its_variants(make_verdicts) -> None:

@@ -405,6 +405,17 @@ def test_memory_goal() -> None:
     assert verdict_of(quality_of("v"), larger, comparison=goal).verdict == "no-gain"
 
 
+def test_a_saving_of_a_variant_that_was_to_be_faster_is_told_with_the_goal_that_would_judge_it() -> None:
+    note = "saves memory 3.04 times; with goal: memory it would be judged by that"
+    saved, fast = timing_of("v", SAME, memory=[3.04] * 4), timing_of("v", FAST, memory=[3.04] * 4)
+    slower = verdict_of(quality_of("v"), saved)
+    assert (slower.verdict, note in slower.notes) == ("no-gain", True)
+    assert note not in verdict_of(quality_of("v"), fast).notes
+    assert note not in verdict_of(quality_of("v", FAILING), saved).notes
+    assert note not in verdict_of(quality_of("v"), saved, comparison=Comparison(variant="v", goal="memory")).notes
+    assert note not in verdict_of(quality_of("v"), timing_of("v", SAME, memory=SAME)).notes
+
+
 def test_memory_gain_within_the_controls_spread_is_not_accepted() -> None:
     goal = Comparison(variant="v", goal="memory")
     control = timing_of("control", SAME, memory=[0.90, 1.10, 0.95, 1.08])

@@ -310,6 +310,33 @@ def test_a_gain_comes_from_its_stages_and_one_that_did_not_get_shorter_is_named(
     ]
 
 
+def test_what_makes_up_a_sum_is_named_first_and_what_hardly_adds_to_it_not_at_all() -> None:
+    """Compute takes 159 ms less on average, in an interval that contains zero; fetch 0.2 ms longer, clearly."""
+    after = (ARTICLE[0], ARTICLE[1] + 0.0002, ARTICLE[2] - 0.159, ARTICLE[3])
+    timing = profiled(timing_of("spmm", SAME), ARTICLE, after)
+
+    def shifted(block: Block) -> Block:
+        sign = -1.0 if block.index else 1.0
+        return block.model_copy(
+            update={
+                "processes": [_computing_longer(p, 0.1 * sign) if p.arm == "variant" else p for p in block.processes]
+            }
+        )
+
+    timing = timing.model_copy(update={"blocks": [shifted(b) for b in timing.blocks]})
+    (gain,) = diagnosis_of(ARTICLE, {"spmm": {"aggregation": "spmm"}}, {"spmm": timing}).gains
+    assert gain.sentences[0] == (
+        "No gain is shown; its stages take 159 ms an epoch less than baseline: compute 159 ms shorter (its interval "
+        "contains zero)."
+    )
+
+
+def _computing_longer(process: TimedProcess, by: float) -> TimedProcess:
+    assert process.profile is not None
+    longer = process.profile.stages.model_copy(update={"compute_s": process.profile.stages.compute_s + by})
+    return process.model_copy(update={"profile": process.profile.model_copy(update={"stages": longer})})
+
+
 def test_other_batches_are_compared_only_where_the_variant_draws_them() -> None:
     half = {"nodes": 200, "edges": 500, "batches_crc32": 99}
     thin = profiled(timing_of("thin", [2.0] * 4), ARTICLE, (0.16, 0.13, 0.14, 0.14), **half)
