@@ -24,7 +24,8 @@ def results_folder(target: str) -> Path:
         path = path.parent
     else:
         named = RESULTS / target  # a folder beside it may have the spec's name too
-        if not path.is_dir() or (named.is_dir() and not (path / "plan.json").is_file()):
+        is_name = len(path.parts) == 1  # what holds a slash is a path already
+        if is_name and (not path.is_dir() or (named.is_dir() and not (path / "plan.json").is_file())):
             path = named
     if not (path / "plan.json").is_file():
         known = sorted(p.parent.name for p in RESULTS.glob("*/plan.json"))

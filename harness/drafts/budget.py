@@ -55,9 +55,8 @@ def costs_line(plan: Plan) -> str:
     )
     span = " to ".join(dict.fromkeys(seconds_text(float(f"{seconds:.1e}")) for seconds in times))
     memory = max(cell.estimate.memory_bytes or 0 for cell in plan.cells.values())
-    return (
-        f"Costs: about {span} of training and timing on a CPU, {bytes_text(memory)} in the largest run: a rough guess."
-    )
+    what = f"{span} of training, timing and starting processes on a CPU"
+    return f"Costs: about {what}, {bytes_text(memory)} in the largest run: a rough guess."
 
 
 def _seeds(looks: tuple[int, ...], why: str) -> Entry:

@@ -81,7 +81,7 @@ def check_labels(raw: RawGraph) -> tuple[np.ndarray, tuple[str, ...], list[str]]
             "labels",
             f"all {len(labelled)} labelled nodes are of class {only}; there is nothing to learn from a single class",
         )
-    return y, names, _absent(names, present)
+    return y, names, [*_unlabelled(len(labelled), n), *_absent(names, present)]
 
 
 def _whole_numbers(raw: RawGraph, y: np.ndarray) -> np.ndarray:
@@ -115,6 +115,14 @@ def _names(raw: RawGraph, labelled: np.ndarray) -> tuple[str, ...]:
             f"label {top} with {len(labelled)} labelled nodes; classes must be numbered 0 .. C-1: renumber them",
         )
     return tuple(str(c) for c in range(top + 1))
+
+
+def _unlabelled(labelled: int, nodes: int) -> list[str]:
+    left = nodes - labelled
+    if not left:
+        return []
+    words = f"{left:,} of {nodes:,} nodes have" if left > 1 else f"1 of {nodes:,} nodes has"
+    return [f"{words} no label: in the graph, but in no split"]
 
 
 def _absent(names: tuple[str, ...], present: np.ndarray) -> list[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from harness.plan.batch_shapes import layer_shapes
 from harness.plan.capabilities import lacks_a_cache, lacks_edge_attributes
+from harness.plan.coarse_test_set import coarse
 from harness.plan.cost import epoch_seconds
 from harness.plan.memory_parts import memory_parts
 from harness.plan.model import Cell, Estimate, Plan, VariantPlan
@@ -45,7 +46,8 @@ def refined(plan: Plan, cache_dir: Path, device: str) -> Plan:
         )
         if reason is not None
     ]
-    return plan.model_copy(update={"cells": cells, "warnings": [*meta.get("warnings", []), *plan.warnings, *unfit]})
+    warnings = [*meta.get("warnings", []), *coarse(plan, meta.get("test_nodes", 0)), *plan.warnings, *unfit]
+    return plan.model_copy(update={"cells": cells, "warnings": warnings})
 
 
 def refined_job(job: VariantPlan, cache_dir: Path, device: str) -> VariantPlan:

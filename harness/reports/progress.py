@@ -33,7 +33,7 @@ class Reporter:
     def __init__(self, folder: Path, kind: str, name: str) -> None:
         self._folder = folder
         self._job = (kind, name)
-        files = _files_of_jobs(folder)
+        files = _planned_files(folder)
         own = files.get(kind, {}).get("" if kind == "confirm-time" else name)
         self._others = {kind: [path for path in paths.values() if path != own] for kind, paths in files.items()}
         self._total = sum(map(len, files.values()))
@@ -70,15 +70,18 @@ class Reporter:
         return f"{words}, grid about {clock(estimate)} left{then}"
 
 
-def _files_of_jobs(folder: Path) -> dict[str, dict[str, Path]]:
-    """The files that the jobs of a plan leave, by kind and name; those of a confirmation where it is asked for.
-
-    To look for them at every line is cheap, where reading them is not.
-    """
+def _planned_files(folder: Path) -> dict[str, dict[str, Path]]:
     try:
-        plan = Plan.model_validate_json((folder / "plan.json").read_bytes())
+        return job_files(Plan.model_validate_json((folder / "plan.json").read_bytes()), folder)
     except (OSError, ValueError):
         return {}
+
+
+def job_files(plan: Plan, folder: Path) -> dict[str, dict[str, Path]]:
+    """The files that the jobs of a plan leave, by kind and name; those of a confirmation where it is asked for.
+
+    Whoever says how many jobs there are counts these. To look for them is cheap, where reading them is not.
+    """
     jobs = variant_plans(plan)
     timed = [name for name, job in jobs.items() if job.reference is not None]
     names = {"run": ("variants", [name for name in jobs if name in plan.cells]), "time": ("timing", timed)}

@@ -18,7 +18,7 @@ from harness.plan.model import Plan
 from harness.records.files import read_model
 from harness.records.record import FAILED
 from harness.records.running import RunningJob, jobs_under_way
-from harness.reports.progress import grid_seconds
+from harness.reports.progress import grid_seconds, job_files
 from harness.spec.errors import InputError
 from harness.verdicts.model import Verdicts
 
@@ -32,12 +32,13 @@ class Standing:
     Attributes:
         folder: ``results/<spec>``.
         jobs: the plan's jobs, by what they have left.
-        runs: quality runs by variant, then by status; of jobs that are not over too.
+        runs: quality runs of the grid by variant, then by status; of jobs that are not over too.
         failures: the first run of a variant that failed: variant, its record's id, seed, status, message.
         running: jobs that are known to run: here, or on another machine where nobody can look.
         stopped: jobs that were killed or ended in an error before they left a result.
         confirmation: a line a cell of the confirmation, and what is left of it.
         confirmation_left: in words; empty where nothing is.
+        confirmation_jobs: of these, how many are over, and how many there are.
         verdicts: by variant, as far as its results are there.
         judged: those verdicts are of all results, as `verdicts.json` has them.
         left_s: seconds of the jobs left, one after the other, at the pace of those done; None where it is not known.
@@ -53,6 +54,7 @@ class Standing:
     stopped: list[RunningJob]
     confirmation: list[str]
     confirmation_left: str
+    confirmation_jobs: tuple[int, int]
     verdicts: dict[str, str]
     judged: bool
     left_s: float | None
@@ -61,18 +63,23 @@ class Standing:
     @property
     def done(self) -> int:
         """Jobs that are over."""
-        return jobs_left(self.jobs)[0]
+        return jobs_left(self.jobs)[0] + self.confirmation_jobs[0]
 
     @property
     def total(self) -> int:
-        """Jobs of the plan; those of a confirmation are not counted, since they depend on what is accepted."""
+        """Jobs of the plan with those that confirm it, as the jobs' own lines count them."""
         done, left = jobs_left(self.jobs)
-        return done + sum(map(len, left.values()))
+        return done + sum(map(len, left.values())) + self.confirmation_jobs[1]
+
+    @property
+    def grid_complete(self) -> bool:
+        """All is there but the confirmation."""
+        return not any(jobs_left(self.jobs)[1].values())
 
     @property
     def complete(self) -> bool:
         """Nothing is left to run."""
-        return self.done == self.total and not self.confirmation_left
+        return self.grid_complete and not self.confirmation_left
 
     @property
     def ok(self) -> int:
@@ -117,10 +124,13 @@ class Watcher:
             self._results_stamp = stamp
         by_cell = self._by_cell()
         running, stopped = _under_way(self.folder, self._jobs)
+        confirmed = _confirmed(self.folder, plan)
+        fresh = None if confirmed is None or confirmed.confirmation.plan is None else confirmed.confirmation.plan.seeds
         runs, failures = {}, []
         for job in self._jobs:
             made = by_cell.get(plan.cells[job.variant].cell_id, []) if job.variant in plan.cells else []
-            runs[job.variant] = Counter(job.runs or (record["status"] for record in made))
+            made = [record for record in made if fresh is None or record["seed"] < fresh.first]
+            runs[job.variant] = _runs_there(job, made)
             failures += [(job.variant, record) for record in made if record["status"] != "ok"][:1]
         left = confirmation_left(self.folder.parent, plan)
         return Standing(
@@ -133,6 +143,7 @@ class Watcher:
             stopped=stopped,
             confirmation=_confirmation_lines(self.folder, plan, left),
             confirmation_left=left,
+            confirmation_jobs=_confirmation_jobs(self.folder, plan, confirmed),
             verdicts=self._verdicts[0],
             judged=self._verdicts[1],
             left_s=_seconds_left(plan, self._jobs, running, self.folder),
@@ -158,6 +169,31 @@ class Watcher:
             if record is not None:
                 found[record["cell_id"]].append(record)
         return found
+
+
+def _runs_there(job: JobStatus, records: list[dict[str, Any]]) -> Counter[str]:
+    """Runs of a variant by status: a seed once, also those that other variants made of a reference.
+
+    A job's own result has no more than the looks that decided it: by it alone the count would fall when a job ends.
+    """
+    by_seed = Counter({record["seed"]: record["status"] for record in records}.values())
+    own = Counter(job.runs)
+    return by_seed if by_seed.total() > own.total() else own
+
+
+def _confirmed(folder: Path, plan: Plan) -> Confirmed | None:
+    """The confirmation as far as it is there; a damaged one is none, and `confirmation_left` says that."""
+    try:
+        return read_confirmed(folder, plan)
+    except InputError:
+        return None
+
+
+def _confirmation_jobs(folder: Path, plan: Plan, confirmed: Confirmed | None) -> tuple[int, int]:
+    """Jobs of the confirmation that are over, and all; what another plan's left is not over."""
+    kinds = {kind: named for kind, named in job_files(plan, folder).items() if kind.startswith("confirm")}
+    files = [file for named in kinds.values() for file in named.values()]
+    return (0 if confirmed is None else sum(file.is_file() for file in files)), len(files)
 
 
 def _record(path: Path) -> dict[str, Any] | None:

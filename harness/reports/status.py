@@ -131,8 +131,8 @@ def _left(standing: Standing) -> str:
     """What is left, by the jobs done; before there is one of each kind, what the plan guesses of the whole."""
     if standing.complete:
         return "nothing is left"
-    then = ", then the confirmation" if standing.confirmation_left and standing.done < standing.total else ""
-    if standing.done == standing.total:
+    then = ", then the confirmation" if standing.confirmation_left and not standing.grid_complete else ""
+    if standing.grid_complete:
         return standing.confirmation_left
     if standing.left_s is not None:
         return f"about {clock(standing.left_s)} left{then}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from harness.plan.cost import cost
+from harness.plan.cost import cost, most_confirmed
 from harness.plan.model import CONTROL, Cell, Plan
 from harness.plan.partitions import PartitionReport, PlannedPartition
 from harness.reports.answer import answer, control_line, looks_line, metric, reasons, resolution_line
@@ -126,11 +126,10 @@ def plan_totals(plan: Plan, console: Console) -> None:
 
 
 def _confirmation_text(plan: Plan) -> str:
-    """The most that confirming adds: baseline, stack, and each part left out, if one of every key is accepted."""
-    if plan.confirm == "none" or not plan.most_parts:
+    """The most that confirming adds."""
+    runs, timings = most_confirmed(plan)
+    if not runs:
         return ""
-    parts = plan.most_parts if plan.most_parts > 1 else 0
-    runs, timings = (2 + parts) * plan.seeds.looks[-1], 1 + parts + max(0, plan.most_parts - 1)
     return f"; and the confirmation, at most {plural(runs, 'more run')} and {plural(timings, 'timing')}"
 
 
@@ -182,14 +181,17 @@ def _cell_row(cell: Cell) -> list[str]:
 
 
 def _cost_text(plan: Plan) -> str:
-    """Training and timing of all jobs, one after the other; a rough guess, and only where each cell has one."""
+    """Of all jobs, one after the other, and what is in it; a rough guess, and only where each cell has one."""
     found = cost(plan)
     if found is None:
         return f"Cost: {_unknown(plan)}"
     seconds = found.quality_min_s + found.timing_min_s, found.quality_max_s + found.timing_max_s
     span = " to ".join(dict.fromkeys(seconds_text(_rough(s)) for s in seconds))
+    more = found.confirmation_max_s
+    then = f", and at most about {seconds_text(_rough(more))} more to confirm" if more else ""
     return (
-        f"Cost: about {span} of training and timing, one job after the other (a rough guess; evaluation comes on top)."
+        f"Cost: about {span}, one job after the other{then}: training, timing, and the start of jobs and processes "
+        "(a rough guess; evaluation comes on top)."
     )
 
 

@@ -21,7 +21,8 @@ PARTS_CAPTION = (
 )
 HEIGHTS_CAPTION = (
     "The stack in the order of the spec, each height timed against the baseline by itself. A height whose interval "
-    "holds the one before it adds nothing that was shown; another order may share the gain out differently."
+    "holds the one before it adds nothing that was shown; another order may share the gain out differently. An epoch: "
+    "the baseline's median beside the highest stack over the ratio, since the rows were timed at other moments."
 )
 
 
@@ -54,7 +55,7 @@ def together(verdicts: Verdicts) -> Together | None:
                 if h.missing
             ),
         ],
-        heights=[_height(i, h) for i, h in enumerate(found.heights)],
+        heights=[_height(i, h, _baseline_s(found)) for i, h in enumerate(found.heights)],
     )
 
 
@@ -82,11 +83,17 @@ def _part(part: PartVerdict) -> list[str]:
     ]
 
 
-def _height(index: int, height: StackHeight) -> list[str]:
+def _baseline_s(found: Confirmation) -> float | None:
+    """Seconds of the baseline's epoch that all heights are told by: a machine is not as fast in every row's blocks."""
+    return next((h.speed.reference_epoch_s for h in reversed(found.heights) if h.speed.reference_epoch_s), None)
+
+
+def _height(index: int, height: StackHeight, baseline_s: float | None) -> list[str]:
+    ratio = height.speed.ratio
     return [
         _floor(index, height),
         ratio_with_interval(height.speed.ratio, height.speed.ci, 1.0, most=2),
-        seconds_text(height.speed.variant_epoch_s),
+        seconds_text(baseline_s / ratio if baseline_s is not None and ratio else None),
         bytes_text(height.memory.variant_bytes),
         ratio_with_interval(height.memory.ratio, height.memory.ci, 1.0, most=2),
     ]

@@ -316,9 +316,9 @@ def _similar_files(path: Path) -> str:
 
     if not path.parent.is_dir():
         return f": the folder {path.parent} does not exist"
-    names = sorted(p.name for p in path.parent.iterdir() if p.suffix in (".yaml", ".yml"))
-    near = get_close_matches(path.name, names, 1)
-    return f"; did you mean {path.parent / near[0]}?" if near else ""
+    files = {p.stem: p for p in sorted(path.parent.iterdir(), reverse=True) if p.suffix in (".yaml", ".yml")}
+    near = get_close_matches(path.stem, files, 1, cutoff=0.7)  # of the stems: the same ending is no likeness
+    return f"; did you mean {files[near[0]]}?" if near else ""
 
 
 def _syntax_problem(file: str, text: str, error: MarkedYAMLError) -> Problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from harness.plan.coarse_test_set import coarse_words
 from harness.plan.model import CONTROL, Cell, Plan
 from harness.records.results import SeedRun, TimingResult, VariantResult
 from harness.spec.schema import Gate
@@ -45,8 +46,9 @@ def warnings_of(
     if smoothed is not None:
         found.append(smoothed)
     coarse = coarse_test_set(plan.gate, test_set)
-    if coarse is not None:
-        found.append(coarse)
+    if coarse is not None and test_set is not None:
+        words = coarse_words(plan.gate.max_drop_pp, test_set.nodes)  # the plan had said so, before there were results
+        found = [*(w for w in found if not w.startswith(words)), coarse]
     found += timing_warnings(plan, timings, comparisons, control)
     off = [c.variant for c in comparisons if c.memory.estimate_off]
     if off:
@@ -93,7 +95,7 @@ def coarse_test_set(gate: Gate, test_set: TestSet | None) -> str | None:
         return None
     low, high = test_set.sampling_error_pp
     return (
-        f"{gate.max_drop_pp:g} pp is {test_set.max_drop_nodes:.3g} of {test_set.nodes:,} test nodes, and "
+        f"{coarse_words(gate.max_drop_pp, test_set.nodes)}, and "
         f"chance alone moves a difference by {low:.2f} to {high:.2f} pp: the verdicts hold for this test set only"
     )
 

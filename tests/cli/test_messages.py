@@ -36,6 +36,7 @@ def damaged(tmp_path):
         (["validate", "none.yaml"], "none.yaml: no such file"),
         (["plan", "none.yaml"], "none.yaml: no such file"),
         (["status", "none"], "no plan.json under results/none"),
+        (["status", "results/none"], "no plan.json under results/none"),
         (["status", "small"], "results/small/plan.json: not a Plan of this version"),
         (["retry", "small"], "results/small/plan.json: not a Plan of this version"),
         (["retry", "small", "--status", "fine"], "'fine' is not a list of failed statuses"),

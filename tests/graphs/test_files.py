@@ -145,6 +145,7 @@ def test_unlabelled_nodes_stay_in_the_graph_and_out_of_the_split(opened, arrays,
     (tmp_path / "y.csv").write_text("".join(f"{'' if v in (2, 19) else 'ab'[v % 2]}\n" for v in range(20)))
     graph = opened(source="files", edges="e.npy", features="x.npy", labels="y.csv")
     assert np.flatnonzero(graph.y == -1).tolist() == [2, 19]
+    assert graph.meta.warnings[0] == "2 of 20 nodes have no label: in the graph, but in no split"
     split = np.concatenate([graph.train, graph.val, graph.test])
     assert sorted(split) == [v for v in range(20) if v not in (2, 19)]
 

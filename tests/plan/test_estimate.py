@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from harness.plan.batch_shapes import batches, layer_shapes
-from harness.plan.cost import cost
+from harness.plan.coarse_test_set import coarse
+from harness.plan.cost import JOB_S, PROCESS_S, cost
 from harness.plan.estimate import estimate, refined
 from harness.plan.memory_parts import memory_parts
 from harness.plan.model import Plan
@@ -170,11 +171,12 @@ def test_sizes_of_own_files_are_unknown_until_prepared(plan_of: PlanOf, tmp_path
     folder = tmp_path / "graphs" / plan.dataset.dataset_id
     folder.mkdir(parents=True)
     meta = {"num_nodes": 2708, "num_edges": 10556, "num_features": 1433, "num_classes": 7, "train_nodes": 140}
-    (folder / "graph.json").write_text(json.dumps(meta | {"warnings": ["copies in the test set"]}))
+    (folder / "graph.json").write_text(json.dumps(meta | {"test_nodes": 1200, "warnings": ["copies in the test set"]}))
     shown = refined(plan, tmp_path, "cpu")
     assert shown.cells["half"].estimate.memory_bytes is not None
     assert cost(shown) is not None
-    assert shown.warnings == ["copies in the test set", *plan.warnings]
+    assert shown.warnings == ["copies in the test set", *coarse(plan, 1200), *plan.warnings]
+    assert len(shown.warnings) == 2
 
 
 def test_each_layer_of_a_deep_network_leaves_a_hole_in_the_heap() -> None:
@@ -208,9 +210,36 @@ def test_cost_is_runs_times_epochs(plan_of: PlanOf) -> None:
     seconds = [cell.estimate.epoch_s for cell in plan.cells.values()]
     assert found is not None
     assert all(second is not None and second > 0 for second in seconds)
-    assert found.quality_min_s == pytest.approx(sum(s for s in seconds if s) * 10 * 5)
-    assert found.quality_max_s == pytest.approx(2 * found.quality_min_s)
-    assert found.timing_max_s == pytest.approx(3 * found.timing_min_s)  # looks 4 and 12
+    jobs = 2 * JOB_S  # of each kind
+    assert found.quality_min_s - jobs == pytest.approx(sum(PROCESS_S + 10 * s for s in seconds if s) * 5)
+    assert found.quality_max_s - jobs == pytest.approx(2 * (found.quality_min_s - jobs))
+    assert found.timing_max_s - jobs == pytest.approx(3 * (found.timing_min_s - jobs))  # looks 4 and 12
+    assert found.confirmation_max_s == 0.0
+
+
+def test_confirming_costs_its_runs_its_timings_and_its_jobs(plan_of: PlanOf) -> None:
+    plan = plan_of("design: {confirm: recommended}\nseeds: {looks: [5]}\nvariants: {half: {set: {precision: fp16}}}\n")
+    found = cost(plan)
+    assert found is not None
+    quality, timing = found.quality_min_s - 2 * JOB_S, found.timing_max_s - 2 * JOB_S
+    # a stack of one part: the new baseline and the stack train, and one of two timings is made again; four jobs
+    assert found.confirmation_max_s == pytest.approx(4 * JOB_S + quality + timing / 2)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "gate", "words"),
+    [
+        (1200, "", "0.5 pp is 6 of 1,200 test nodes"),
+        (300, "", "0.5 pp is 1.5 of 300 test nodes"),
+        (1200, "gate: {max_drop_pp: 1.0}\n", ""),
+        (2000, "", ""),
+        (150, "", ""),  # less than one: the prepared graph says so itself
+        (1200, "gate: {metric: roc_auc}\n", ""),
+    ],
+)
+def test_the_plan_warns_where_a_few_test_nodes_decide(plan_of: PlanOf, nodes: int, gate: str, words: str) -> None:
+    said = coarse(plan_of(f"{gate}variants: {{half: {{set: {{precision: fp16}}}}}}\n"), nodes)
+    assert [w.split(":")[0] for w in said] == ([words] if words else [])
 
 
 def test_a_budget_closes_batches_by_nodes_times_edges() -> None:

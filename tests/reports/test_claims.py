@@ -121,6 +121,13 @@ def test_what_decided_stands_beside_the_figure() -> None:
     assert f"figure: −4 points; measured: {words}" in " ".join(file.getvalue().split())
 
 
+def test_of_a_claim_about_two_variants_the_one_that_decided_is_named() -> None:
+    metis = SLOWER.model_copy(update={"variant": "cluster-metis"})
+    held = results_of("wordnet", measured_of(SLOWER.measure, -5.0, -4.0), measured_of(metis.measure, -0.6, -0.2))
+    (outcome,) = ledger([claim_of(SLOWER, metis, graphs=("wordnet",))], lookup_of(held))
+    assert deciding_text(outcome).startswith("accuracy in pp of cluster-metis: wordnet −0.40")
+
+
 def test_where_nothing_decided_nothing_is_printed() -> None:
     failed = measured_of(SLOWER.measure, None, state="failed", reason="it diverged")
     (waiting,) = ledger([claim_of()], lookup_of())

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from harness.plan.confirmation import Confirmation, plan_id
 from harness.plan.files import write_plan
 from harness.plan.model import Comparison
 from harness.records.running import Presence
+from harness.reports.progress import Reporter
 from harness.reports.standing import Watcher
 from harness.reports.status import status_table, watch
 from tests.verdicts.results import FAILING, FAST, SAME, baseline_of, plan_of, quality_of, skipped, timing_of
@@ -179,8 +181,38 @@ def test_a_confirmation_that_is_wanted_is_waited_for(tmp_path: Path) -> None:
     trained(folder, "baseline", "thin")
     timed(folder, "control", "thin")
     standing = Watcher(folder).look()
-    assert (standing.done, standing.total, standing.complete) == (4, 4, False)
-    assert "4 of 4 jobs done; 10 runs ok; the confirmation waits for the verdicts" in shown(folder)
+    assert (standing.done, standing.total, standing.complete) == (4, 8, False)
+    assert "4 of 8 jobs done; 10 runs ok; the confirmation waits for the verdicts" in shown(folder)
+
+
+def test_a_job_and_the_status_count_the_same_jobs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_plan(plan_of(Comparison(variant="thin"), confirm="recommended"), tmp_path)
+    Reporter(tmp_path / "test", "run", "thin")("a line")
+    assert "job 1 of 8" in capsys.readouterr().out
+    assert "0 of 8 jobs done" in shown(tmp_path / "test")
+
+
+def test_the_runs_of_a_variant_do_not_fall_when_its_job_ends(folder: Path) -> None:
+    """Another variant needed more seeds of the baseline than the look at which the baseline's own job ends."""
+    for seed in range(8):
+        record(folder, "baseline", seed)
+    assert rows(shown(folder))["baseline"][0].startswith("8 ok so far")
+    trained(folder, "baseline")
+    assert rows(shown(folder))["baseline"][0] == "8 ok"
+    assert "; 8 runs ok" in shown(folder)
+
+
+def test_fresh_seeds_of_the_confirmation_are_no_runs_of_the_grid(tmp_path: Path) -> None:
+    plan = plan_of(Comparison(variant="thin"), confirm="recommended")
+    write_plan(plan, tmp_path)
+    folder = tmp_path / "test"
+    (tmp_path / "runs").mkdir()
+    fresh = plan.model_copy(update={"confirm": "none", "seeds": plan.seeds.model_copy(update={"first": 5})})
+    frozen = Confirmation(names=["thin"], patch={}, plan_id=plan_id(plan), plan=fresh)
+    (folder / "recommended.json").write_text(frozen.model_dump_json(by_alias=True))
+    for seed in range(10):
+        record(folder, "baseline", seed)
+    assert Watcher(folder).look().runs["baseline"] == {"ok": 5}
 
 
 def test_looking_changes_nothing(folder: Path) -> None:

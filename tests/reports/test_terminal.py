@@ -140,12 +140,14 @@ def test_the_plan_says_counts_costs_skips_and_warnings(make_verdicts, make_plan)
     text = " ".join(" ".join(lines).split())
     assert "6 comparisons; 35 to 140 quality runs (5 to 20 seeds, 1 thread each)" in text
     assert "7 timing jobs of 2 to 6 blocks, four processes a block, 2 threads each." in text
-    # 7 cells of 12 epochs of 0.1 s at 5 or 20 seeds; 7 jobs of 4 or 12 ratios, 2 processes each: 1 s and 7 epochs
-    assert "Cost: about 2 min to 8 min" in text
+    # 7 cells of 12 epochs of 0.1 s at 5 or 20 seeds; 7 jobs of 4 or 12 ratios, 2 processes each of 7 epochs; a process
+    # starts in 0.4 s, a job in 4.5 s
+    assert "Cost: about 3 min to 8 min, one job after the other: training, timing, and the start of jobs" in text
     found = cost(plan)
     assert found is not None
-    assert pytest.approx(137.2) == found.quality_min_s + found.timing_min_s
-    assert pytest.approx(7 * 12 * 0.1 * 5 + 7 * 4 * 2 * (1.0 + 7 * 0.1)) == 137.2
+    assert pytest.approx(180.6) == found.quality_min_s + found.timing_min_s
+    assert pytest.approx(7 * 5 * (0.4 + 12 * 0.1) + 7 * 4 * 2 * (0.4 + 7 * 0.1) + 14 * 4.5) == 180.6
+    assert found.confirmation_max_s == 0
     assert "Memory: about 80.0 MB in the largest run (baseline), roughly." in text
     assert "spmm-gat: gat has no spmm form" in text
     assert "a fan-out above every degree" in text
@@ -168,7 +170,7 @@ def test_a_range_of_one_is_a_number(make_verdicts, make_plan) -> None:
     plan = make_plan(make_verdicts(), seeds=Seeds(looks=(5,)), timing=Timing(looks=(4,)), runs_min=35, runs_max=35)
     text = " ".join(" ".join(plan_lines(plan)).split())
     assert "; 35 quality runs (5 seeds, 1 thread each); 7 timing jobs of 2 blocks, four" in text
-    assert "Cost: about 2 min of training" in text
+    assert "Cost: about 3 min, one job after the other: training" in text
 
 
 def test_what_a_cell_changes_is_wrapped_and_never_cut(make_verdicts, make_plan) -> None:

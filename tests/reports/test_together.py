@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from harness.reports.digits import seconds_text
 from harness.reports.figures.stack import stack_figures
 from harness.reports.report import write_report
 from harness.reports.terminal import plan_table, verdict_table
@@ -68,6 +69,24 @@ def test_a_height_that_was_not_timed_is_told_and_not_drawn() -> None:
     assert section.heights[0] == ["baseline + a", "–", "–", "–", "–"]
     assert "baseline + a has no ratio: there is no timing." in section.words
     assert "Without a ratio: a." in stack_figures(verdicts)[0].caption
+
+
+def test_the_seconds_of_the_heights_agree_with_their_ratios_on_a_machine_that_drifts() -> None:
+    """The lower height was timed while the machine was three times as slow."""
+    verdicts = verdicts_of(confirmed())
+    found = verdicts.confirmation
+    assert found is not None
+    low, whole = found.heights
+    assert low.speed.variant_epoch_s is not None
+    assert whole.speed.reference_epoch_s is not None
+    slow = low.speed.model_copy(update={"variant_epoch_s": 3 * low.speed.variant_epoch_s})
+    found = found.model_copy(update={"heights": [low.model_copy(update={"speed": slow}), whole]})
+    section = together(verdicts.model_copy(update={"confirmation": found}))
+    assert section is not None
+    baseline_s = whole.speed.reference_epoch_s
+    assert [row[2] for row in section.heights] == [
+        seconds_text(baseline_s / (height.speed.ratio or 0)) for height in (low, whole)
+    ]
 
 
 def test_nothing_to_confirm_draws_nothing() -> None:

@@ -577,6 +577,12 @@ def test_a_missing_file_suggests_its_neighbour(tmp_path: Path) -> None:
     assert message.endswith("quickstart.yaml?")
 
 
+def test_a_missing_file_suggests_nothing_that_is_unlike_it(tmp_path: Path) -> None:
+    (tmp_path / "wordnet.yaml").write_text(GOOD)
+    ((*_, message),) = problems_of(tmp_path / "none.yaml")
+    assert message == "no such file"
+
+
 def test_a_folder_is_no_spec(tmp_path: Path) -> None:
     ((*_, message),) = problems_of(tmp_path)
     assert "this is a folder" in message

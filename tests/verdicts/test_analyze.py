@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.plan.coarse_test_set import coarse
 from harness.plan.model import Comparison
 from harness.records.record import Stages
 from harness.records.results import Block, Parity, TimedProcess, TimingResult, VariantResult
@@ -655,6 +656,15 @@ def test_a_coarse_test_set_is_warned_about() -> None:
     assert found.test_set is not None
     assert found.test_set.max_drop_nodes == 5.0
     assert any("0.5 pp is 5 of 1,000 test nodes" in w and "0.45 to 1.00 pp" in w for w in found.warnings)
+
+
+def test_a_coarse_test_set_is_warned_about_once() -> None:
+    plan = plan_of(Comparison(variant="v"))
+    plan = plan.model_copy(update={"warnings": ["another", *coarse(plan, 1000)]})
+    results = {"v": quality_of("v", test_nodes=1000), "baseline": baseline_of(test_nodes=1000)}
+    said = analyze(plan, results, {"v": timing_of("v")}).warnings
+    assert "another" in said
+    assert sum("of 1,000 test nodes" in w for w in said) == 1
 
 
 def test_one_off_costs_and_the_epochs_that_earn_them_back() -> None:

@@ -144,14 +144,19 @@ def deciding(graph: GraphOutcome) -> Finding | None:
 
 
 def deciding_text(outcome: ClaimOutcome) -> str:
-    """``accuracy in pp: wordnet −0.31 [−0.52, −0.10], debian −0.26 [−0.41, −0.12]``; empty where nothing was run."""
+    """``accuracy in pp: wordnet −0.31 [−0.52, −0.10], debian −0.26 [−0.41, −0.12]``; empty where nothing was run.
+
+    Of a claim about more than one variant it says which: ``accuracy in pp of cluster-random: …``.
+    """
     found: dict[str, list[str]] = {}
+    several = len({f.expected.variant for graph in outcome.graphs for f in graph.findings}) > 1
     for graph in outcome.graphs:
         finding = deciding(graph)
         if finding is not None:
             value = finding.measured is not None and finding.measured.value is not None
             text = measured_text(finding.measured, finding.expected) if value else "not measured"
-            found.setdefault(label_text(finding.expected), []).append(f"{graph.test.graph} {text}")
+            whose = f" of {finding.expected.variant}" if several else ""
+            found.setdefault(f"{label_text(finding.expected)}{whose}", []).append(f"{graph.test.graph} {text}")
     return "; ".join(f"{label}: {', '.join(graphs)}" for label, graphs in found.items())
 
 
