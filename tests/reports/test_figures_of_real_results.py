@@ -64,9 +64,8 @@ def test_every_figure_that_is_drawn_has_data_a_caption_and_marks_that_say_their_
         assert figure.data is not None, figure.name
         assert figure.data.rows, figure.name
         assert len(figure.caption) > 80, figure.name
-        if figure.name != "training":
-            assert "<title>" in figure.wide, figure.name
-            assert "<title>" in figure.narrow, figure.name
+        assert "<title>" in figure.wide, figure.name
+        assert "<title>" in figure.narrow, figure.name
 
 
 # The forest plot

@@ -43,7 +43,7 @@ def figures(plan: Plan, verdicts: Verdicts, variants: Mapping[str, VariantResult
         partitions(drawn),
         *stack_figures(verdicts),
         learning_curves(plan, verdicts, variants),
-        training_curves(plan, {name: result for name, result in variants.items() if name not in names}),
+        training_curves(plan, verdicts, {name: result for name, result in variants.items() if name not in names}),
         sampled_subgraph(variants),
         degrees(drawn, variants),
     ]

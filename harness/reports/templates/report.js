@@ -104,6 +104,7 @@
     let best = null, least = 14; // pixels
     for (const mark of marks) {
       const box = mark.getBoundingClientRect();
+      if (mark.getAttribute("stroke-opacity") === "0") continue; // a curve is where its stroke is, not amid its box
       const away = Math.hypot(x - (box.left + box.right) / 2, y - (box.top + box.bottom) / 2);
       if (away < least) [best, least] = [mark, away];
     }
