@@ -45,7 +45,8 @@ from harness.reports.where_time_goes import TimeSection, time_section
 from harness.verdicts.claims.ledger import ClaimOutcome
 from harness.verdicts.model import ComparisonVerdict, Verdict, Verdicts
 
-ANCHOR_LABELS = ("mean", "time", "peak memory")
+REFERENCE_LABELS = ("mean", "time", "peak memory")  # where a screen has no room for the table's headings
+CONTROL_LABELS = ("change", "times as fast as itself [CI]", "memory, ratio to itself")
 PAIR_HEADINGS = ("seed", "reference", "variant", "Δ, pp", "counted")
 REFERENCE_HEADINGS = ("reference", "runs", "mean", "spread over seeds (sd)", "failed")
 CLAIM_HEADINGS = ("claim", "measured", "value [interval]", "holds where", "here")
@@ -79,7 +80,8 @@ class Contents:
     headline: str
     caveat: str  # what the headline would leave out
     headings: list[str]
-    anchors: list[list[str]]  # of the references, above the rows
+    anchors: list[list[str]]  # of the references and the control, above the rows
+    anchor_labels: list[tuple[str, ...]]  # of each of them
     rows: list[list[str]]
     keys: list[tuple[SortKey, ...]]  # what the rows are sorted by, by `headings`
     counts: list[tuple[Verdict, int]]  # rows by verdict
@@ -116,6 +118,7 @@ def contents_of(
     claims: Sequence[ClaimOutcome] = (),
 ) -> Contents:
     """Join plan, verdicts, results and the claims that these test into what a report says."""
+    anchors = reference_cells(verdicts)
     present = Counter(c.verdict for c in verdicts.comparisons)
     return Contents(
         spec=plan.spec,
@@ -124,7 +127,8 @@ def contents_of(
         headline=headline(verdicts),
         caveat=caveat(verdicts),
         headings=headings(verdicts.gate),
-        anchors=reference_cells(verdicts),
+        anchors=anchors,
+        anchor_labels=[REFERENCE_LABELS if state == "reference" else CONTROL_LABELS for *_, state, _ in anchors],
         rows=[verdict_cells(c, verdicts.gate) for c in verdicts.comparisons],
         keys=[sort_keys(c) for c in verdicts.comparisons],
         counts=[(v, present[v]) for v in ORDER if present[v]],

@@ -13,7 +13,6 @@ from dataclasses import asdict
 
 from harness import __version__
 from harness.reports.contents import (
-    ANCHOR_LABELS,
     CLAIM_HEADINGS,
     CLAIM_NOTE,
     PAIR_HEADINGS,
@@ -65,7 +64,6 @@ def page(contents: Contents) -> str:
         open_details=len(contents.details) <= _OPEN_UP_TO,
         show_pairs=sum(len(details.pairs) for details in contents.details) <= _MOST_PAIRS,
         pair_headings=PAIR_HEADINGS,
-        anchor_labels=ANCHOR_LABELS,
         claim_headings=CLAIM_HEADINGS,
         claim_note=CLAIM_NOTE,
         reference_headings=REFERENCE_HEADINGS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import re
 
 import pytest
 from hypothesis import given
@@ -23,8 +24,15 @@ def test_latex_specials_are_printed_not_obeyed() -> None:
 
 
 def test_long_words_may_break_in_latex() -> None:
-    assert latex("cache-0.3", breakable=True) == r"cache-\allowbreak{}0.\allowbreak{}3"
+    assert latex("cache-0.3", breakable=True) == r"cache-\allowbreak{}0.3"
     assert latex("x" * 80, breakable=True).count(r"\allowbreak{}") == 5
+
+
+@pytest.mark.parametrize("number", ["27.1", "-0.5", "1,234,567.25", "1e-05", "2.13.0"])
+def test_a_number_is_never_broken_in_latex(number: str) -> None:
+    assert latex(f"[{number}", breakable=True) == f"[{number}"
+    broken = latex(f"features.cache_ratio={number}, then", breakable=True)
+    assert f"=\\allowbreak{{}}{number},\\allowbreak{{}} then" in broken
 
 
 def test_names_break_at_their_joints_on_a_page_and_numbers_do_not_break() -> None:
@@ -34,9 +42,15 @@ def test_names_break_at_their_joints_on_a_page_and_numbers_do_not_break() -> Non
     assert page_text("80 % in 0.4 ms, 3 of 5") == "80\u00a0% in 0.4\u00a0ms, 3 of 5"
 
 
+def test_a_command_is_code_on_a_page() -> None:
+    assert page_text("`harness claims` has <all>, `a.b`") == (
+        "<code>harness claims</code> has &lt;all&gt;, <code>a.<wbr>b</code>"
+    )
+
+
 @given(st.text())
 def test_a_page_shows_the_text_and_nothing_more(text: str) -> None:
-    shown = page_text(text).replace("<wbr>", "")
+    shown = re.sub("</?code>", "`", page_text(text).replace("<wbr>", ""))
     assert "<" not in shown
     assert html.unescape(shown).replace("\u00a0", " ") == clean(text)
 
@@ -66,6 +80,11 @@ def test_markdown_cells_stay_one_cell_of_plain_text(text: str) -> None:
         ("a[^1]", r"a\[^1]"),
         ("of the looks [3]: pass", "of the looks [3]: pass"),
         ("[3]: https://x", r"\[3]: https://x"),
+        ("`harness claims` has *all*", r"`harness claims` has \*all\*"),
+        ("a ` b", r"a \` b"),
+        ("``x``", r"\`\`x\`\`"),
+        ("`<b>` and `a|b`", r"\`&lt;b&gt;\` and \`a\|b\`"),
+        (r"\`x y` `z`", r"\\`x y` `z`"),
     ],
 )
 def test_markdown_escapes_what_would_mean_something(text: str, escaped: str) -> None:

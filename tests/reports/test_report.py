@@ -23,6 +23,7 @@ from harness.reports.details import facts, failures, value_text
 from harness.reports.figures.data import FigureData
 from harness.reports.figures.drawing import Figure
 from harness.reports.figures.in_order import figures
+from harness.reports.figures.trade_off import trade_off
 from harness.reports.open_questions import HEADING, open_questions
 from harness.reports.report import write_report
 from harness.reports.table_forms import csv_table
@@ -306,19 +307,53 @@ def test_figures_name_their_variants_and_both_limits(make_verdicts, make_plan) -
     bars = re.findall(r">([^<>]+)</text>", stages.wide)
     assert bars.index("baseline (ref.)") < bars.index("cache-0.3") < bars.index("fanout-10-5")
     assert "32" in bars  # the sampling share of the fixture, per cent
-    assert "A tick: where the bar would end" in stages.caption
-    assert "Ticks in the baseline's bar" in stages.caption
-    said = "no less than 74 ms without fetch, so at most 1.35 times as fast by a feature cache"
-    assert f"<title>baseline (ref.): {said}</title>" in stages.wide
+    assert "The tick on a variant's bar is its ceiling" in stages.caption
+    assert "The ticks on the baseline's bar are the ceilings" in stages.caption
+    said = "no less than 74 ms without fetch, so at most 1.35 times as fast as baseline"
+    assert f"<title>a feature cache: {said}</title>" in stages.wide
     unbounded = [
         c.model_copy(update={"costs": c.costs.model_copy(update={"ceiling": None})}) for c in verdicts.comparisons
     ]
     changed = verdicts.model_copy(update={"comparisons": unbounded})
     without = _by_name(figures(make_plan(verdicts), changed, {}))["stages"]
     assert without.wide.count("<path") < stages.wide.count("<path")
-    assert "A tick" not in without.caption
+    assert "tick on a variant" not in without.caption
     assert ">measured</text>" in memory.wide
     assert ">estimated</text>" in memory.wide
+
+
+def test_the_control_s_cells_say_on_a_phone_that_they_are_ratios(edge_report) -> None:
+    page = _Page((edge_report("each")[1] / "report.html").read_text())
+    labels = [a["data-label"] for tag, a in page.tags if tag == "td" and "data-label" in a]
+    at = labels.index("mean")
+    assert labels[at : at + 5] == ["mean", "time", "peak memory", "verdict", "why"]
+    at = labels.index("times as fast as itself [CI]")
+    assert labels[at - 1 : at + 4] == [
+        *("change", "times as fast as itself [CI]", "memory, ratio to itself", "verdict", "why")
+    ]
+
+
+def test_points_without_a_name_are_counted_in_both_drawings(make_verdicts) -> None:
+    def figure(count: int) -> tuple[str, list[int]]:
+        many = [
+            comparison(f"a-rather-long-name-{i}", speed=speed(1.2 + 0.02 * i), accuracy=accuracy(0.05 * i))
+            for i in range(count)
+        ]
+        drawn = trade_off(make_verdicts(many))
+        texts = [re.findall(r">([^<>]+)</text>", svg) for svg in (drawn.wide, drawn.narrow)]
+        return drawn.caption, [count - sum(text.startswith("a-rat") for text in told) for told in texts]
+
+    seen = set()
+    for count in range(1, 9):
+        caption, (wide, narrow) = figure(count)
+        seen.add((bool(wide), bool(narrow)))
+        assert ("too close" in caption) == bool(wide or narrow)
+        if wide:
+            assert f" {wide} point{' stands' if wide == 1 else 's stand'} too close to others for a name" in caption
+            assert (f"a name, in the drawing for narrow screens {narrow};" in caption) == (narrow != wide)
+        elif narrow:
+            assert f" In the drawing for narrow screens {narrow} point" in caption
+    assert {(False, False), (False, True), (True, True)} <= seen
 
 
 def test_of_very_many_variants_the_figures_show_the_first_verdicts_and_say_so(make_verdicts, make_plan) -> None:

@@ -39,19 +39,21 @@ def stage_shares(verdicts: Verdicts) -> Figure:
     rows = [row for bar in bars if bar.stages is not None for row in _stage_rows(bar.name, bar.stages)]
     floors = [floor for c in timed if (floor := _floor(c)) is not None]
     caption = (
-        "Seconds of an epoch by stage, evaluation left out, with a clock at each stage. The reference comes first, "
-        "over all timings in which it was an arm, the control's too. Numbers in the bars are shares in per cent, those "
-        "at their ends seconds. An option that shortens one stage can save no more than that stage's share."
+        "Time of an epoch by stage, evaluation left out, with a clock at each stage. The reference comes first, over "
+        "all timings in which it was an arm, the control's too. A number in a bar is the stage's share in per cent; "
+        "the time at its end is that of the whole epoch. An option that shortens one stage can save no more than that "
+        "stage's share."
     )
     if floors:
         caption += (
-            " A tick: where the bar would end if the stages that the option shortens took no time (Amdahl's ceiling)."
+            " The tick on a variant's bar is its ceiling (Amdahl): where the epoch of its reference would end if the "
+            "stages that the variant shortens took no time at all."
         )
     open_floors = _toggle_floors(verdicts, bars)
     if open_floors:
         caption += (
-            " Ticks in the baseline's bar: the same for each set of stages that a toggle of the harness shortens, "
-            "tried or not."
+            " The ticks on the baseline's bar are the ceilings of the harness's own options, whether they were tried "
+            "here or not: one tick for all options that shorten the same stages; a pointer on it names them."
         )
     floors = [*open_floors, *floors]
     disturbed = [bar.name for bar in bars if bar.disturbed]
@@ -88,7 +90,9 @@ def _floor(comparison: ComparisonVerdict) -> dict[str, Any] | None:
 def _toggle_floors(verdicts: Verdicts, bars: Sequence[Bar]) -> list[dict[str, Any]]:
     """Seconds that the baseline's other stages take, for each set of stages that toggles shorten; by the diagnosis."""
     profile = verdicts.diagnosis.baseline
-    name = "" if profile is None else f"{clean(profile.name)} (ref.)"
+    if profile is None:
+        return []
+    name = f"{clean(profile.name)} (ref.)"
     stages = next((bar.stages for bar in bars if bar.name == name), None)
     if stages is None:
         return []
@@ -101,8 +105,8 @@ def _toggle_floors(verdicts: Verdicts, bars: Sequence[Bar]) -> list[dict[str, An
         {
             "variant": name,
             "floor": total / many[0].ceiling,
-            "hover": f"{name}: no less than {seconds_text(total / many[0].ceiling)} without {' and '.join(targets)}, "
-            f"so at most {fixed(many[0].ceiling, 2)} times as fast by {some([t.toggle for t in many])}",
+            "hover": f"{some([t.toggle for t in many])}: no less than {seconds_text(total / many[0].ceiling)} without "
+            f"{' and '.join(targets)}, so at most {fixed(many[0].ceiling, 2)} times as fast as {clean(profile.name)}",
         }
         for targets, many in by_targets.items()
         if many[0].ceiling

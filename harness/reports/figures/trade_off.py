@@ -16,6 +16,7 @@ from harness.reports.figures.labels import Box, Label, Point, place_labels, text
 from harness.reports.tables import accuracy_text, speed_text
 from harness.spec.schema import Gate
 from harness.verdicts.model import ComparisonVerdict, Verdicts
+from harness.verdicts.wording import plural
 
 # After Okabe and Ito (2008), darkened where a thin mark on white needs it.
 COLOURS = {
@@ -49,7 +50,7 @@ def trade_off(verdicts: Verdicts) -> Figure:
         why = f"no variant has both its {metric(gate)} and its speed-up measured"
         return Figure("speed_accuracy", title, "", missing=f"Not drawn: {why}.")
     wide, bare = _trade_off_svg(points, verdicts, WIDE)
-    narrow, _ = _trade_off_svg(points, verdicts, NARROW)
+    narrow, bare_narrow = _trade_off_svg(points, verdicts, NARROW)
     caption = (
         f"Up is faster, right is more accurate; bars are the intervals of the table. A variant passes the accuracy "
         f"gate where its whole bar lies right of the dashed line at {fixed(-gate.max_drop_pp, 2)} pp, and is "
@@ -58,11 +59,23 @@ def trade_off(verdicts: Verdicts) -> Figure:
     )
     if any(c.goal == "memory" for c in verdicts.comparisons):
         caption += " A variant that aims at memory may be accepted below the corner: its gain is not its speed."
-    if bare:
-        caption += f" {bare} points stand too close to others for a name; the table names them in full."
+    caption += _bare_text(bare, bare_narrow)
     if absent:
         caption += f" Not drawn, for want of one of the two: {some(absent)}."
     return Figure("speed_accuracy", title, caption, wide, narrow, data=_data(compared))
+
+
+def _bare_text(wide: int, narrow: int) -> str:
+    """How many points have no name, in each of the two drawings; empty if all have one in both."""
+    if not wide and not narrow:
+        return ""
+    first = wide or narrow
+    said = f"{plural(first, 'point')} {'stands' if first == 1 else 'stand'} too close to others for a name"
+    if not wide:
+        said = f"In the drawing for narrow screens {said}"
+    elif narrow != wide:
+        said += f", in the drawing for narrow screens {narrow or 'none'}"
+    return f" {said}; the table names them in full."
 
 
 def _data(compared: list[ComparisonVerdict]) -> FigureData:
