@@ -15,7 +15,7 @@ from harness.verdicts.model import ComparisonVerdict, Verdict, Verdicts
 from harness.verdicts.wording import listed, plural, ratio_text
 
 SPEC_HEADINGS = ("spec", "data set", "variants", "accepted", "together", "control", "may drop", "on")
-ONCE_HEADINGS = ("variant", "changes", "spec", "Δ, pp [CI]", "speed-up [CI]", "verdict")
+ONCE_HEADINGS = ("variant", "changes", "spec", "Δ, pp [CI]", "speed-up [CI]", "memory ratio [CI]", "verdict")
 MEAN_HEADING = "speed-up, geometric mean"
 _LONGEST_PATCH = 90  # characters
 _AGREEMENTS: dict[Agreement, tuple[str, str]] = {
@@ -117,7 +117,11 @@ def _headline(shared: Sequence[VariantAcross], specs: Sequence[JudgedSpec]) -> s
 
 def _name(variant: VariantAcross) -> str:
     name = variant.names[0] if len(variant.names) == 1 else f"{variant.names[0]} ({', '.join(variant.names[1:])})"
-    return name if variant.goal == "speed" else f"{name}, for memory"
+    return _of_goal(name, variant.goal)
+
+
+def _of_goal(name: str, goal: str) -> str:
+    return name if goal == "speed" else f"{name}, for memory"
 
 
 def _matrix_row(variant: VariantAcross, columns: Sequence[JudgedSpec]) -> MatrixRow:
@@ -200,8 +204,8 @@ def _once_rows(variant: VariantAcross, specs: Sequence[JudgedSpec]) -> list[list
         c = variant.cells.get(spec.spec)
         if c is not None:
             gate = spec.verdicts.gate
-            texts = [accuracy_text(c, gate, most=2), speed_text(c, gate, most=2), verdict_text(c)]
-            rows.append([c.variant, patch_text(c.patch) or "–", spec.spec, *texts])
+            texts = [accuracy_text(c, gate, most=2), speed_text(c, gate, most=2), memory_text(c, gate, most=2)]
+            rows.append([_of_goal(c.variant, c.goal), patch_text(c.patch) or "–", spec.spec, *texts, verdict_text(c)])
     return rows
 
 

@@ -97,11 +97,11 @@ def speed_text(comparison: ComparisonVerdict, gate: Gate, most: int = MOST_DECIM
     return ratio_with_interval(comparison.speed.ratio, comparison.speed.ci, 1.0, gate.min_speedup, most=most)
 
 
-def memory_text(comparison: ComparisonVerdict, gate: Gate) -> str:
+def memory_text(comparison: ComparisonVerdict, gate: Gate, most: int = MOST_DECIMALS) -> str:
     """Reference over variant in peak bytes: above 1 is smaller."""
     memory = comparison.memory
     interval = None if memory.exact else memory.ci
-    return ratio_with_interval(memory.ratio, interval, 1.0, gate.min_memory_saving)
+    return ratio_with_interval(memory.ratio, interval, 1.0, gate.min_memory_saving, most=most)
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
