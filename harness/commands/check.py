@@ -22,9 +22,14 @@ def validate(
     from harness.spec.load import load_spec
 
     problems: list[Problem] = []
+    named: dict[str, Path] = {}
     for path in specs:
         try:
             spec = load_spec(path)
+            first = named.setdefault(spec.name, path)
+            if first.resolve() != path.resolve():
+                why = f"its name '{spec.name}' is that of {first} too, and with it results/{spec.name}; change one"
+                raise InputError(Problem(str(path), why))
             cells = sum(len(named_patches(name, variant)) for name, variant in spec.variants.items())
             print(f"{path}: ok ({spec.name}, {cells} variants)")
         except InputError as error:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -98,3 +99,19 @@ def test_help_of_every_command(tmp_path):
     overview = call("--help", folder=tmp_path).stdout
     assert [c for c in commands if c not in overview] == []
     assert call("retry", "--help", folder=tmp_path).returncode == 0
+
+
+def test_two_specs_of_one_name_are_refused(tmp_path):
+    text = (
+        Path(__file__)
+        .parents[2]
+        .joinpath("specs", "quickstart.yaml")
+        .read_text()
+        .replace("name: quickstart", "name: one")
+    )
+    for name in ("a.yaml", "b.yaml"):
+        (tmp_path / name).write_text(text)
+    assert call("validate", "a.yaml", "a.yaml", folder=tmp_path).returncode == 0
+    done = call("validate", "a.yaml", "b.yaml", folder=tmp_path)
+    assert done.returncode == 2
+    assert "b.yaml: its name 'one' is that of a.yaml too" in done.stderr
