@@ -8,7 +8,8 @@ from pathlib import Path
 from harness import __version__
 from harness.plan.model import Plan
 from harness.records.files import read_model, write_atomically
-from harness.reports.escaping import clean, markdown, page_text
+from harness.reports.escaping import markdown
+from harness.reports.html import environment, source
 from harness.reports.index_contents import MEAN_HEADING, ONCE_HEADINGS, SPEC_HEADINGS, IndexContents, index_contents
 from harness.reports.tables import markdown_table
 from harness.spec.errors import InputError, Problem
@@ -82,23 +83,11 @@ def _command(root: Path) -> str:
 
 def index_page(contents: IndexContents, root: Path) -> str:
     """The page, in the look of a report; Jinja escapes everything."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    loader = PackageLoader("harness.reports", "templates")
-    environment = Environment(
-        loader=loader,
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: (
-            value if isinstance(value, Markup) else clean(value) if isinstance(value, str) else value
-        ),
-    )
-    environment.filters["joined"] = lambda text: Markup(page_text(text))
-    stylesheets = [loader.get_source(environment, name)[0] for name in ("report.css", "index.css")]
-    return environment.get_template("index.html").render(
+    made = environment()
+    stylesheets = [source(made, name) for name in ("report.css", "index.css")]
+    return made.get_template("index.html").render(
         c=contents,
         stylesheet=Markup("\n".join(stylesheets)),
         mean_heading=MEAN_HEADING,

@@ -19,8 +19,8 @@ from harness.reports.contents import (
     REFERENCE_HEADINGS,
     Contents,
 )
-from harness.reports.escaping import clean, page_text
 from harness.reports.figures.data import FigureData
+from harness.reports.html import environment, source
 from harness.reports.open_questions import HEADING, NONE
 from harness.reports.sort_keys import SORTED_AS
 from harness.reports.together import HEADING as TOGETHER
@@ -34,29 +34,16 @@ _MOST_PAIRS = 4000  # of all variants, so that the page stays below 5 MB
 
 def page(contents: Contents) -> str:
     """The page; Jinja escapes everything but the figures, which are SVG of ours."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    loader = PackageLoader("harness.reports", "templates")
-    environment = Environment(
-        loader=loader,
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: (
-            value if isinstance(value, Markup) else clean(value) if isinstance(value, str) else value
-        ),
-    )
-    environment.filters["data_uri"] = _data_uri
-    environment.filters["svg"] = lambda text: Markup(re.sub(r"<\?xml[^>]*>|<!DOCTYPE[^>]*>", "", text))
-    environment.filters["joined"] = lambda text: Markup(page_text(text))
-    stylesheet, _, _ = loader.get_source(environment, "report.css")
-    script, _, _ = loader.get_source(environment, "report.js")
-    return environment.get_template("report.html").render(
+    made = environment()
+    made.filters["data_uri"] = _data_uri
+    made.filters["svg"] = lambda text: Markup(re.sub(r"<\?xml[^>]*>|<!DOCTYPE[^>]*>", "", text))
+    script = source(made, "report.js")
+    return made.get_template("report.html").render(
         c=contents,
         failures=[list(asdict(f).values()) for f in contents.failures],
-        stylesheet=Markup(stylesheet),
+        stylesheet=Markup(source(made, "report.css")),
         script=Markup(script),
         script_hash=_script_hash(script),
         sections=_sections(contents),
