@@ -6,10 +6,8 @@ import base64
 import csv
 import hashlib
 import io
-import os
 import re
 import shutil
-import subprocess
 from html.parser import HTMLParser
 from importlib import resources
 from pathlib import Path
@@ -45,6 +43,7 @@ from harness.verdicts.warnings import coarse_test_set
 
 from .conftest import accuracy, comparison, failed_comparison, memory_use, speed
 from .edge_pages import MISSING, NOISY, PAGES, UNTIMED
+from .latex import pdflatex
 
 
 @pytest.fixture(params=PAGES)
@@ -258,15 +257,7 @@ def test_marks_say_their_values_and_decoration_is_silent(make_verdicts, make_pla
 def test_latex_compiles(report, tmp_path) -> None:
     _, folder = report
     shutil.copy(folder / "report.tex", tmp_path)
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=120,
-        cwd=tmp_path,
-        env=os.environ | {"TEXMFVAR": str(tmp_path / "texmf"), "openin_any": "p"},
-    )
+    done = pdflatex(tmp_path, "report.tex")
     assert done.returncode == 0, done.stdout[-2000:]
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -22,6 +20,7 @@ from harness.reports.tables import headings
 from harness.spec.errors import InputError
 
 from .conftest import accuracy, comparison, failed_comparison, some_of_each, speed
+from .latex import pdflatex
 
 PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 HOSTILE = r"a|b`c*d_e <b>x</b> \input{/etc/passwd} $x_1$ & 50 % # 中文"
@@ -132,15 +131,7 @@ def test_latex_compiles_in_a_document_with_the_packages_that_it_names(each, tmp_
     packages = "\\usepackage[T1]{fontenc}\\usepackage[utf8]{inputenc}\\usepackage{textcomp,array,booktabs,longtable}"
     text = f"\\documentclass{{article}}{packages}\\begin{{document}}\\input{{short}}\\input{{whole}}\\end{{document}}"
     (tmp_path / "paper.tex").write_text(text)
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=120,
-        cwd=tmp_path,
-        env=os.environ | {"TEXMFVAR": str(tmp_path / "texmf"), "openin_any": "p"},
-    )
+    done = pdflatex(tmp_path, "paper.tex")
     assert done.returncode == 0, done.stdout[-2000:]
 
 
