@@ -46,7 +46,7 @@ def learning_curves(plan: Plan, verdicts: Verdicts, variants: Mapping[str, Varia
         missing = "Not drawn: no variant and its reference kept their validation curves."
         return Figure("learning", _TITLE, "", missing=missing)
     equal = [c.variant for c, result in kept if _are_equal(result)]
-    apart = [c for c, result in kept if not _are_equal(result)]
+    apart = [c for c, _ in kept if c.variant not in equal]
     chosen = [_panel(c, plan, variants[c.variant]) for c in (_chosen(apart) if apart else [kept[0][0]])]
     caption = (
         "Accuracy on the validation split after each evaluated epoch: the line is the mean over seeds, the band "
