@@ -34,7 +34,7 @@ def init(
     directed: Annotated[bool, typer.Option("--directed", help="Messages go from source to target alone.")] = False,
     half: Annotated[bool, typer.Option("--half", help="Try half precision on a CPU that is slow at it too.")] = False,
     hours: Annotated[
-        float, typer.Option(min=0.01, help="The most that it all may be expected to take: decides on seeds.")
+        float, typer.Option(min=0.01, help="Of training and timing, by a guess: decides on seeds and variants.")
     ] = 1.0,
     name: Annotated[str | None, typer.Option(help="Of the spec; default: my- and the data set's.")] = None,
     output: Annotated[Path | None, typer.Option("--output", help="Default: specs/<name>.yaml.")] = None,
@@ -62,8 +62,11 @@ def init(
     written = write(path, yaml_text(draft, modeline(path, schema)), schema)
     made = _plan(path)
     console = Console()
+    left_out = draft.block("variants").keys(offered=True)
     say(console, draft.heading[0])
     say(console, f"Written: {path}{f', and {schema} for editors' if written else ''}", style="bold")
+    if left_out:
+        say(console, f"Left out, as comments that say why: {', '.join(left_out)}")
     plan_totals(made, console)
     bullets(console, "Warnings", made.warnings, most=None)
     console.print()

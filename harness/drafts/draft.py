@@ -9,7 +9,7 @@ from typing import Any
 
 import psutil
 
-from harness.drafts.budget import costs_line, limits_entry, seeds_entry, timing_entry
+from harness.drafts.budget import costs_line, limits_entry, seeds_entry, timing_entry, within
 from harness.drafts.choose_data import data_entries
 from harness.drafts.choose_training import Sight, baseline_block, model_entry, training_entry
 from harness.drafts.choose_variants import variants_block
@@ -74,10 +74,16 @@ def draft_spec(
     meta = open_graph(prepare(dataset, dataset_id(dataset, path.parent), path.parent, say)).meta
     sight = Sight(meta, seen, machine.device("auto"), psutil.virtual_memory().total)
     draft = _first(name, target, data, sight, machine, wishes)
-    plan = _planned(draft, path, machine, sight)
-    often = (seeds_entry(plan, sight.device, meta.num_nodes, wishes.hours), timing_entry(plan), limits_entry(plan))
-    draft = replace(draft, parts=(*draft.parts, *often))
-    return replace(draft, heading=(*draft.heading, costs_line(_planned(draft, path, machine, sight))))
+
+    def planned(some: Draft) -> Plan:
+        return _planned(some, path, machine, sight)
+
+    draft = draft.adding(timing_entry(planned(draft)))
+    if sight.device == "cpu":
+        draft = within(draft, wishes.hours, planned)
+    plan = planned(draft)
+    draft = draft.adding(seeds_entry(plan, sight.device, meta.num_nodes, wishes.hours), limits_entry(plan))
+    return replace(draft, heading=(*draft.heading, costs_line(planned(draft))))
 
 
 def _first(name: str, target: str, data: list[Entry], sight: Sight, machine: Machine, wishes: Wishes) -> Draft:

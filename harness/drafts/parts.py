@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -31,6 +31,10 @@ class Block:
     entries: tuple[Entry, ...]
     why: str = ""
 
+    def keys(self, offered: bool = False) -> list[str]:
+        """Of the entries that count, or of those that are only offered."""
+        return [entry.key for entry in self.entries if entry.offered == offered]
+
 
 @dataclass(frozen=True)
 class Draft:
@@ -43,6 +47,21 @@ class Draft:
 
     heading: tuple[str, ...]
     parts: tuple[Entry | Block, ...]
+
+    def block(self, key: str) -> Block:
+        """The block of that key."""
+        return next(part for part in self.parts if isinstance(part, Block) and part.key == key)
+
+    def adding(self, *entries: Entry) -> Draft:
+        """The draft with entries at its end."""
+        return replace(self, parts=(*self.parts, *entries))
+
+    def offering(self, block: str, key: str, why: str) -> Draft:
+        """The draft with one entry of a block only offered, and why."""
+        old = self.block(block)
+        entries = tuple(replace(e, offered=True, why=why) if e.key == key else e for e in old.entries)
+        new = replace(old, entries=entries)
+        return replace(self, parts=tuple(new if part is old else part for part in self.parts))
 
     def plain(self) -> dict[str, Any]:
         """What the YAML holds, without comments and without what is only offered."""

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from harness.cli import main
+from harness.plan.cost import cost
+from harness.plan.estimate import refined
 from harness.plan.expand import make_plan
 from harness.plan.files import variant_plans, write_plan
 from harness.plan.machine import Machine
@@ -16,6 +18,7 @@ from harness.plan.model import Plan
 from harness.records.results import VariantResult
 from harness.spec.json_schema import schema_text
 from harness.spec.load import load_spec
+from harness.spec.places import cache_root
 
 Init = Callable[..., tuple[int, Plan | None]]
 
@@ -77,7 +80,9 @@ def test_a_spec_for_each_real_graph(
     plan = _planned(folder / "specs" / f"{name}.yaml", machine())
     assert (plan.spec, plan.skipped, plan.warnings) == (name, [], [])
     assert plan.cells["baseline"].options.batching == batching
-    assert {"cluster-metis", "aggregate-spmm", "checkpoint"} <= set(plan.cells)
+    assert {"cluster-metis", "aggregate-spmm"} <= set(plan.cells)
+    found = cost(refined(plan, cache_root(), "cpu"))
+    assert found.quality_max_s + found.timing_max_s <= 3600  # the hour that `--hours` is by default
 
 
 def test_from_a_csv_to_a_run(edges, machine, monkeypatch, capsys) -> None:
@@ -96,13 +101,16 @@ def test_from_a_csv_to_a_run(edges, machine, monkeypatch, capsys) -> None:
     assert "baseline" in variant_plans(plan)
 
 
-def test_hours_decide_on_the_seeds(edges, machine, monkeypatch) -> None:
+def test_hours_decide_on_seeds_and_variants(edges, machine, monkeypatch, capsys) -> None:
     arguments = ["init", "my_edges.csv", "--labels", "labels.csv", "--hours", "0.01"]
     assert _call(*arguments, monkeypatch=monkeypatch) == 0
     path = edges / "specs" / "my-edges.yaml"
     assert load_spec(path).seeds.looks == (5,)
     said = " ".join(path.read_text().replace("#", "").split())  # comments are wrapped
     assert "more than the 0.01 h that were allowed" in said
+    assert list(load_spec(path).variants) == ["aggregate"]
+    assert said.count("left out to keep within 0.01 h by the plan's guess") >= 2  # and precision, where it is fast
+    assert "Left out, as comments that say why: neighbor, precision, checkpoint" in capsys.readouterr().out
 
 
 def test_it_never_overwrites_silently(edges, machine, monkeypatch, capsys) -> None:
