@@ -1,7 +1,7 @@
 """The page in a real browser: it asks for nothing, sorts, filters, says its values, and fits every screen and reader.
 
-The page is made of what two cores measured of `specs/debian.yaml`, a confirmed stack among it; then come the pages that
-go wrong first.
+The pages are made of what two cores measured of `specs/quickstart.yaml` and of `specs/debian.yaml`, a confirmed stack
+among it; then come the pages that go wrong first.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium here: apt install chromium")
 
 ROOT = Path(__file__).parents[2]
-RUN = ROOT / "tests" / "verdicts" / "real" / "debian"
-JUDGED = ROOT / "results" / "reference" / "debian" / "verdicts.json"
+MEASURED, JUDGED = ROOT / "tests" / "verdicts" / "real", ROOT / "results" / "reference"
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1100, "height": 900}
 Open = Callable[..., Any]
 
@@ -68,17 +67,36 @@ def opened(browser: Any) -> Iterator[Open]:
     assert [url for url in asked if not url.startswith("data:")] == []
 
 
+def judged(spec: str) -> Verdicts:
+    return read_model(JUDGED / spec / "verdicts.json", Verdicts)
+
+
+def written(spec: str, folder: Path) -> Path:
+    plan = read_model(MEASURED / spec / "plan.json", Plan)
+    write_report(plan, judged(spec), *read_results(MEASURED / spec, plan), folder)
+    return folder / "report.html"
+
+
 @pytest.fixture(scope="module")
 def verdicts() -> Verdicts:
-    return read_model(JUDGED, Verdicts)
+    return judged("debian")
 
 
 @pytest.fixture(scope="module")
-def report(verdicts: Verdicts, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("debian")
-    plan = read_model(RUN / "plan.json", Plan)
-    write_report(plan, verdicts, *read_results(RUN, plan), folder)
-    return folder / "report.html"
+def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written("quickstart", tmp_path_factory.mktemp("quickstart"))
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written("debian", tmp_path_factory.mktemp("debian"))
+
+
+@pytest.fixture(params=["quickstart", "report"])
+def either(request: pytest.FixtureRequest) -> Path:
+    """The quickstart's page, and Debian's."""
+    path: Path = request.getfixturevalue(request.param)
+    return path
 
 
 def shown_variants(page: Any) -> list[str]:
@@ -100,8 +118,25 @@ def violations(page: Any) -> list[str]:
     return [f"{v['id']}: {[node['html'][:200] for node in v['nodes'][:3]]}" for v in bad]
 
 
-def test_the_page_is_small_enough_to_mail(report: Path) -> None:
-    assert report.stat().st_size < 5_000_000
+def test_the_page_is_small_enough_to_mail(either: Path) -> None:
+    assert either.stat().st_size < 5_000_000
+
+
+def test_the_quickstarts_page_sorts_filters_and_says_values(opened: Open, quickstart: Path) -> None:
+    page, comparisons = opened(quickstart), judged("quickstart").comparisons
+    assert shown_variants(page) == [c.variant for c in comparisons]
+    page.get_by_role("button", name="speed-up").click()
+    by_speed = sorted((c for c in comparisons if c.speed), key=lambda c: -c.speed.ratio)
+    assert shown_variants(page) == [c.variant for c in by_speed]
+    page.get_by_label("Name contains").fill("precision")
+    assert sorted(shown_variants(page)) == ["precision-fp16", "precision-fp16-linear"]
+    page.get_by_role("button", name="Reset").click()
+    mark = page.locator(".wide[data-title^='Speed-up against'] [aria-label^='aggregate-spmm (']")
+    mark.scroll_into_view_if_needed()
+    mark.hover()
+    assert page.locator("#tip").inner_text().startswith("aggregate-spmm (")
+    page.mouse.move(2, 2)
+    assert not page.locator("#tip").is_visible()
 
 
 def test_headings_sort_by_the_number_and_then_give_the_order_of_the_spec_back(
@@ -191,15 +226,15 @@ def test_values_are_said_under_the_pointer_and_by_the_arrow_keys(opened: Open, r
     assert not tip.is_visible()
 
 
-def test_every_drawn_figure_has_a_caption_values_and_its_data(opened: Open, report: Path) -> None:
-    page = opened(report)
+def test_every_drawn_figure_has_a_caption_values_and_its_data(opened: Open, either: Path) -> None:
+    page = opened(either)
     figures = page.locator("figure")
     assert figures.count() >= 4
     for figure in figures.all():
         assert len(figure.locator("figcaption").inner_text()) > 80
         with page.expect_download() as download:
             figure.get_by_role("link", name="Data").click()
-        own = report.parent / "figures" / download.value.suggested_filename
+        own = either.parent / "figures" / download.value.suggested_filename
         assert Path(download.value.path()).read_bytes() == own.read_bytes()
         assert figure.locator(".wide [role=graphics-symbol][aria-label]:not(g)").count() > 0
 
@@ -215,8 +250,8 @@ def test_a_link_opens_the_details_that_it_leads_to(opened: Open, report: Path) -
     assert page.locator("details[open]").count() == 0
 
 
-def test_nothing_is_wider_than_the_screen_in_light_or_dark(opened: Open, report: Path) -> None:
-    page = opened(report)
+def test_nothing_is_wider_than_the_screen_in_light_or_dark(opened: Open, either: Path) -> None:
+    page = opened(either)
     page.get_by_role("button", name="Open all").click()
     papers = set()
     for viewport in (DESK, PHONE):
@@ -229,8 +264,8 @@ def test_nothing_is_wider_than_the_screen_in_light_or_dark(opened: Open, report:
 
 
 @pytest.mark.parametrize(("viewport", "scheme"), [(DESK, "light"), (PHONE, "dark")])
-def test_axe_finds_nothing_serious(opened: Open, report: Path, viewport: dict[str, int], scheme: str) -> None:
-    page = opened(report, viewport, color_scheme=scheme)
+def test_axe_finds_nothing_serious(opened: Open, either: Path, viewport: dict[str, int], scheme: str) -> None:
+    page = opened(either, viewport, color_scheme=scheme)
     page.locator("summary").first.click()
     assert violations(page) == []
 
@@ -241,8 +276,8 @@ def test_axe_would_find_what_cannot_be_read(opened: Open, edge_report: Any) -> N
     assert [text.partition(":")[0] for text in violations(page)] == ["color-contrast"]
 
 
-def test_paper_has_everything_but_what_only_works_on_a_screen(opened: Open, report: Path) -> None:
-    page = opened(report)
+def test_paper_has_everything_but_what_only_works_on_a_screen(opened: Open, either: Path) -> None:
+    page = opened(either)
     page.emulate_media(media="print")
     assert not page.get_by_label("Name contains").is_visible()
     assert not page.get_by_role("navigation").is_visible()
