@@ -34,6 +34,7 @@ class SeedRun(Frozen):
     spread_by_layer: list[float | None] = Field([], description="`embedding_spread` of the record's counters.")
     over_smoothed: bool | None = Field(None, description="By `harness.records.spread`; None where not looked at.")
     message: str = Field("", description="What a failed run said, in one line.")
+    ended_at: str = Field("", description="UTC, ISO 8601, as in the record; empty in older files.")
     environment: dict[str, Any] = Field(
         {}, description="What of the record's environment is other than in the result's `environment`."
     )
@@ -155,6 +156,7 @@ class TimingResult(Frozen):
     estimated_bytes: int | None = None
     memory_warnings: list[str] = Field([], description="As in the record of the variant's last process.")
     counters: dict[str, Any] = {}
+    ended_at: str = Field("", description="UTC, ISO 8601, of the last process; empty in older files.")
     threads: int
     device: str
     data: DataVersion | None = Field(None, description="As in `VariantResult`.")

@@ -334,9 +334,10 @@ def _parts(verdicts: Verdicts) -> Facts:
 
 
 def environment_facts(verdicts: Verdicts, timings: Mapping[str, TimingResult]) -> Facts:
-    """Machine and versions, from the verdicts, else from a timing."""
+    """When it was measured; machine and versions, from the verdicts, else from a timing."""
     found = verdicts.environment or next((t.environment for t in timings.values() if t.environment), {})
-    return [
+    days = list(dict.fromkeys(end[:10] for end in verdicts.measured))
+    return [("measured", f"{' to '.join(days)} (UTC)")] * bool(days) + [
         (key.replace("_", " "), bytes_text(value) if key.endswith("_bytes") else _plain(value))
         for key, value in found.items()
         if value is not None

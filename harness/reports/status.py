@@ -184,6 +184,7 @@ def _table(standing: Standing) -> Table:
     for job in standing.jobs:
         runs = _runs_words(job.quality, standing.runs[job.variant], ("run", job.variant) in active)
         timing = "running" if ("time", job.variant) in active and job.timing == "missing" else job.timing
+        timing = {"none": "-"}.get(timing, timing)
         verdict = standing.verdicts.get(job.variant, "")
         table.add_row(shown[job.variant], runs, timing, Text(verdict, style=STYLES.get(verdict, "")))
     for skipped in standing.plan.skipped:

@@ -272,6 +272,7 @@ class _Job:
             spread_by_layer=by_layer,
             over_smoothed=over_smoothed(by_layer, record.model.jumping),
             message=record.message,
+            ended_at=record.ended_at,
             environment={k: v for k, v in record.environment.items() if environment.get(k) != v},
         )
 

@@ -268,6 +268,7 @@ class _Job:
             estimated_bytes=_estimated_bytes(memory, self.plan.cell),
             memory_warnings=[] if memory is None else memory.warnings,
             counters={} if last is None else last.counters,
+            ended_at=max((record.ended_at for block in self.records for record in block), default=""),
             threads=self.plan.timing_threads,
             device=self.device.kind,
             data=self.data,

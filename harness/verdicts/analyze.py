@@ -111,8 +111,22 @@ def analyze(
         confirmation=confirmation,
         warnings=warnings_of(plan, variants, timings, comparisons, control, test_set),
         data=_data(variants, timings),
+        measured=_measured(variants, timings, confirmed),
         environment=control_timing.environment if control_timing is not None else {},
     )
+
+
+def _measured(
+    variants: Mapping[str, VariantResult], timings: Mapping[str, TimingResult], confirmed: Confirmed | None
+) -> list[str]:
+    """When the first and when the last of them ended; a confirmation's runs among them."""
+    results, timed = list(variants.values()), list(timings.values())
+    if confirmed is not None:
+        results += confirmed.variants.values()
+        timed += confirmed.timings.values()
+    ends = [run.ended_at for result in results for run in (*result.runs, *result.reference_runs)]
+    known = sorted(end for end in [*ends, *(timing.ended_at for timing in timed)] if end)
+    return [known[0], known[-1]] if known else []
 
 
 def _compare(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TypedDict
 
 from harness.records.results import Block
 
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _UNTOLD = "other load"  # by results that did not yet say what by
 
 
@@ -40,7 +42,16 @@ def calm(blocks: Sequence[Block]) -> tuple[list[Block], bool]:
 
 
 def causes(words: Sequence[str]) -> str:
-    """What disturbed some blocks: the first cause, and how many more there were."""
-    if not words:
-        return _UNTOLD
-    return words[0] if len(words) == 1 else f"{words[0]}, and {len(words) - 1} more"
+    """What disturbed some blocks, each kind of cause once: `others kept 0.9 to 1.5 CPUs busy`."""
+    kinds: dict[str, list[str]] = {}
+    for text in words:
+        kinds.setdefault(_NUMBER.sub("#", text), []).append(text)
+    return ", ".join(_span(alike) for alike in kinds.values()) or _UNTOLD
+
+
+def _span(alike: Sequence[str]) -> str:
+    """Phrases that differ in one number as one, from the least to the most; else the first of them."""
+    found = sorted((match for text in alike for match in _NUMBER.findall(text)), key=float)
+    if len(found) != len(alike) or found[0] == found[-1]:
+        return alike[0]
+    return _NUMBER.sub(f"{found[0]} to {found[-1]}", alike[0])

@@ -282,6 +282,9 @@ class Verdicts(Frozen):
     confirmation: Confirmation | None = Field(None, description="None where the spec does not ask for it.")
     warnings: list[str] = []
     data: DataVersion | None = Field(None, description="Of the reference's runs, else of any; None if not recorded.")
+    measured: list[str] = Field(
+        [], description="First and last end of a run or timing, UTC, ISO 8601; empty in files from before it was kept."
+    )
     environment: dict[str, Any] = {}
 
     def of_another(self, plan_id: str) -> bool:

@@ -17,7 +17,7 @@ import pytest
 from harness.plan.model import DatasetPlan
 from harness.records.record import Stages
 from harness.reports.answer import answer, control_line, looks_line, question, sentence
-from harness.reports.details import facts, failures, value_text
+from harness.reports.details import environment_facts, facts, failures, value_text
 from harness.reports.figures.data import FigureData
 from harness.reports.figures.drawing import Figure
 from harness.reports.figures.in_order import figures
@@ -662,3 +662,16 @@ def test_every_ink_of_a_figure_is_seen_on_a_dark_page(report: tuple[Verdicts, Pa
     }
     dark = text[text.index("prefers-color-scheme: dark") : text.index("box-sizing")]
     assert {ink for ink in inks if ink not in dark} == set()
+
+
+@pytest.mark.parametrize(
+    ("measured", "said"),
+    [
+        (["2026-11-28T23:59:00.000+00:00", "2026-11-29T00:10:00.000+00:00"], "2026-11-28 to 2026-11-29 (UTC)"),
+        (["2026-11-28T09:00:00.000+00:00", "2026-11-28T10:00:00.000+00:00"], "2026-11-28 (UTC)"),
+        ([], None),
+    ],
+)
+def test_the_days_of_the_measurement_stand_with_the_machine(edge_report, measured, said) -> None:
+    verdicts = edge_report("each")[0].model_copy(update={"measured": measured})
+    assert dict(environment_facts(verdicts, {})).get("measured") == said

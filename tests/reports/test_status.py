@@ -81,7 +81,7 @@ def test_runs_of_a_job_that_is_not_over_count(folder: Path) -> None:
     record(folder, "baseline", 1, "oom")
     Presence(folder, "run", "baseline").say("baseline seed 2/5 oom no room")
     text = shown(folder)
-    assert rows(text)["baseline"] == ["1 ok, 1 oom so far, running", "none"]
+    assert rows(text)["baseline"] == ["1 ok, 1 oom so far, running", "-"]
     assert "1 run ok, 1 failed" in text
     assert "baseline seed 1: oom: no [room] left (log:" in text
     assert rows(text)["train baseline"][0] == "seed 2/5 oom no room"

@@ -15,6 +15,7 @@ from harness.records.results import Block, Parity, TimedProcess, TimingResult, V
 from harness.spec.options import Training
 from harness.spec.schema import Gate
 from harness.verdicts.analyze import analyze
+from harness.verdicts.disturbed import causes
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 from harness.verdicts.total_cost import payoff_text
 from tests.verdicts.results import (
@@ -125,6 +126,40 @@ def test_beside_other_load_nothing_is_shown_to_be_no_faster(ratios: list[float])
     assert verdict_of(quality_of("v"), timing).verdict == "no-gain"
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "other load"),
+        (["others kept 1.0 CPUs busy"], "others kept 1.0 CPUs busy"),
+        (
+            [
+                "others kept 1.3 CPUs busy",
+                "the hypervisor gave 7 % of the CPUs' time to others",
+                "others kept 0.9 CPUs busy",
+            ],
+            "others kept 0.9 to 1.3 CPUs busy, the hypervisor gave 7 % of the CPUs' time to others",
+        ),
+        (["v ran at 2000 and at 2400 MHz", "v ran at 2100 and at 2500 MHz"], "v ran at 2000 and at 2400 MHz"),
+    ],
+)
+def test_each_kind_of_disturbance_is_told_once(words: list[str], said: str) -> None:
+    assert causes(words) == said
+
+
+def test_it_is_told_when_it_was_measured() -> None:
+    """From the end of the first run to that of the last timing; results of before that was kept say nothing."""
+    plan, results = plan_of(Comparison(variant="v")), {"baseline": baseline_of(), "v": quality_of("v")}
+    assert analyze(plan, results, {}).measured == []
+    ended = {name: _ended(result, f"2026-11-2{day}") for day, (name, result) in enumerate(results.items(), 7)}
+    timing = timing_of("v", ended_at="2026-11-29T10:00:00.000+00:00")
+    assert [end[:10] for end in analyze(plan, ended, {"v": timing}).measured] == ["2026-11-27", "2026-11-29"]
+
+
+def _ended(result: VariantResult, day: str) -> VariantResult:
+    runs = [run.model_copy(update={"ended_at": f"{day}T0{i}:00:00.000+00:00"}) for i, run in enumerate(result.runs)]
+    return result.model_copy(update={"runs": runs})
+
+
 def test_what_disturbed_it_and_what_never_settled_is_told() -> None:
     timing = timing_of("v", FAST)
     words = ["the CPU quota held it back for 4 % of the time", "others kept 1.0 CPUs busy"]
@@ -136,11 +171,11 @@ def test_what_disturbed_it_and_what_never_settled_is_told() -> None:
     plan = plan_of(Comparison(variant="v"))
     found = analyze(plan, {"baseline": baseline_of(), "v": quality_of("v")}, {"v": timing, "control": timing})
     (comparison,) = found.comparisons
-    assert comparison.reason.startswith(f"disturbed while timed in 1 of 2 blocks ({words[0]}, and 1 more); ")
+    assert comparison.reason.startswith(f"disturbed while timed in 1 of 2 blocks ({', '.join(words)}); ")
     assert "the epochs of 1 of 8 timing processes never settled: time more of them" in comparison.notes
     assert (found.control.disturbed_blocks, found.control.unsettled_processes) == (1, 1)
-    assert found.control.reason.endswith(f"; 1 of its 2 blocks disturbed ({words[0]}, and 1 more)")
-    assert f"the machine was disturbed while timing the control, v: {words[0]}, and 1 more" in found.warnings
+    assert found.control.reason.endswith(f"; 1 of its 2 blocks disturbed ({', '.join(words)})")
+    assert f"the machine was disturbed while timing the control, v: {', '.join(words)}" in found.warnings
     assert "epochs never settled in some timing processes of the control, v: raise timing.epochs" in found.warnings
 
 
