@@ -316,7 +316,8 @@ def _similar_files(path: Path) -> str:
 
     if not path.parent.is_dir():
         return f": the folder {path.parent} does not exist"
-    files = {p.stem: p for p in sorted(path.parent.iterdir(), reverse=True) if p.suffix in (".yaml", ".yml")}
+    found = (p for folder in (path.parent / "specs", path.parent) for p in sorted(folder.glob("*.y*ml"), reverse=True))
+    files = {p.stem: p for p in found if p.suffix in (".yaml", ".yml")}
     near = get_close_matches(path.stem, files, 1, cutoff=0.7)  # of the stems: the same ending is no likeness
     return f"; did you mean {files[near[0]]}?" if near else ""
 

@@ -577,6 +577,13 @@ def test_a_missing_file_suggests_its_neighbour(tmp_path: Path) -> None:
     assert message.endswith("quickstart.yaml?")
 
 
+def test_a_name_of_a_spec_suggests_its_file(tmp_path: Path) -> None:
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs" / "quickstart.yaml").write_text(GOOD)
+    ((*_, message),) = problems_of(tmp_path / "quickstart")
+    assert message.endswith("specs/quickstart.yaml?")
+
+
 def test_a_missing_file_suggests_nothing_that_is_unlike_it(tmp_path: Path) -> None:
     (tmp_path / "wordnet.yaml").write_text(GOOD)
     ((*_, message),) = problems_of(tmp_path / "none.yaml")
