@@ -5,6 +5,7 @@ Exit codes: 0 for outcomes (a failed run is an outcome: it has a row), 2 for bad
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
@@ -23,7 +24,8 @@ from harness.commands.prepare import prepare
 from harness.commands.report import report
 from harness.commands.retry import retry
 from harness.commands.status import status
-from harness.spec.errors import InputError
+from harness.records.files import remedy_of
+from harness.spec.errors import InputError, Problem
 
 app = typer.Typer(
     name="harness",
@@ -68,35 +70,59 @@ app.command()(analyze)
 app.command()(report)
 
 
-def _same_file(one: TextIO, other: TextIO) -> bool:
-    """Whether both go to the same place."""
+def _same_file(one: TextIO | None, other: TextIO | None) -> bool:
+    """Whether both go to the same place; one that is closed goes nowhere."""
+    if one is None or other is None:
+        return False
     try:
         return os.path.sameopenfile(one.fileno(), other.fileno()) or (one.isatty() and other.isatty())
     except (OSError, ValueError):
         return False
 
 
+def _write_out() -> None:
+    """Write what was printed now, while a full disk can still be told, and not when Python ends."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        sys.stdout = None  # or Python would try again at its end, and say so
+        raise
+
+
+def _problems(error: Exception) -> list[Problem] | None:
+    """What a person can put right: bad input, or what the disk refuses; None of a fault of ours."""
+    if isinstance(error, InputError):
+        return error.problems
+    remedy = remedy_of(error) if isinstance(error, OSError) else None
+    if remedy is None or not isinstance(error, OSError):
+        return None
+    return [Problem(str(error.filename or "the output"), f"cannot be read or written: {remedy}")]
+
+
 def main() -> None:
     """Run the command line; the only place where exceptions become messages and exit codes."""
     # The stderr of Snakemake's jobs goes to a log, so what a person must read goes to the screen too.
     logged = sys.argv[1:2] and sys.argv[1] in JOBS and not _same_file(sys.stderr, sys.stdout)
-    streams = {sys.stderr, sys.stdout} if logged else {sys.stderr}
     try:
-        app()
-    except InputError as error:
-        for stream in streams:
-            for problem in error.problems:
-                print(problem, file=stream)
-        sys.exit(2)
+        try:
+            app()
+        finally:
+            _write_out()
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(141)
     except Exception as error:
-        traceback.print_exc()
-        if sys.stdout in streams:
-            print(f"harness: a fault of its own: {type(error).__name__}: {error}", file=sys.stdout)
-        sys.exit(1)
+        problems = _problems(error)
+        with contextlib.suppress(OSError):
+            print(*problems, sep="\n", file=sys.stderr) if problems else traceback.print_exc()
+        with contextlib.suppress(OSError):
+            if logged:
+                told = problems or [f"harness: a fault of its own: {type(error).__name__}: {error}"]
+                print(*told, sep="\n", flush=True)
+        sys.exit(2 if problems else 1)
 
 
 if __name__ == "__main__":

@@ -8,26 +8,28 @@ import socket
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import psutil
-from pydantic import Field, ValidationError
+from pydantic import Field, FiniteFloat, ValidationError
 
 from harness.spec.options import Frozen
 
 FOLDER = "running"  # below results/<spec>
+JobKind = Literal["run", "time", "confirm-run", "confirm-time"]
 
 
 class RunningJob(Frozen):
     """``results/<spec>/running/<kind>-<name>.json``, there from a job's start to its end."""
 
-    kind: str = Field(description="`run`, `time`, `confirm-run` or `confirm-time`.")
+    kind: JobKind
     name: str = Field(description="Of the job's variant.")
     host: str
-    pid: int
+    pid: int = Field(gt=0)
     born: float = Field(description="When the process started, seconds since 1970: a pid alone is given out again.")
-    since: float = Field(description="When the job started.")
+    since: FiniteFloat = Field(description="When the job started.")
     line: str = Field("", description="The last line that it said.")
-    heard: float = Field(description="When it said it.")
+    heard: FiniteFloat = Field(description="When it said it.")
 
     @property
     def alive(self) -> bool | None:
@@ -48,7 +50,7 @@ class Presence:
     """
 
     folder: Path
-    kind: str
+    kind: JobKind
     name: str
     since: float = field(default_factory=time.time)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
 import sys
 import time
 from collections import defaultdict
@@ -12,7 +14,7 @@ from harness.plan.confirmation import trained
 from harness.plan.files import variant_plans
 from harness.plan.model import Plan
 from harness.records.confirmed import TIMED_FILE, TRAINED_FOLDER
-from harness.records.running import Presence
+from harness.records.running import JobKind, Presence
 
 _GRID = ("run", "time")
 
@@ -26,11 +28,11 @@ class Reporter:
 
     Args:
         folder: ``results/<spec>``.
-        kind: `run`, `time`, `confirm-run` or `confirm-time`; all cells of a confirmation are timed by one job.
+        kind: of job; all cells of a confirmation are timed by one job.
         name: the job's variant.
     """
 
-    def __init__(self, folder: Path, kind: str, name: str) -> None:
+    def __init__(self, folder: Path, kind: JobKind, name: str) -> None:
         self._folder = folder
         self._job = (kind, name)
         files = _planned_files(folder)
@@ -46,10 +48,10 @@ class Reporter:
         print(f"{line}{self._grid() if self._total else ''}", file=sys.stdout, flush=True)
 
     def finished(self) -> None:
-        """Note what this job took."""
+        """Note what this job took; a disk that cannot be written costs the estimate, and the job nothing."""
         kind, name = self._job
         entry = {"kind": kind, "name": name, "seconds": round(time.monotonic() - self._started, 2)}
-        with (self._folder / "jobs.jsonl").open("a") as file:
+        with contextlib.suppress(OSError), (self._folder / "jobs.jsonl").open("a") as file:
             file.write(json.dumps(entry) + "\n")
         self._presence.end()
 
@@ -94,16 +96,26 @@ def job_files(plan: Plan, folder: Path) -> dict[str, dict[str, Path]]:
 
 def grid_seconds(left: dict[str, int], folder: Path) -> float | None:
     """Seconds of the jobs left, one after the other, at the mean of those done; None before one of each is known."""
-    try:
-        entries = [json.loads(line) for line in (folder / "jobs.jsonl").read_text().splitlines()]
-    except (OSError, ValueError):
-        return None
-    seen: dict[str, list[float]] = defaultdict(list)
-    for entry in entries:
-        seen[entry["kind"]].append(entry["seconds"])
+    seen = _seconds_taken(folder)
     if any(count and not seen[kind] for kind, count in left.items()):
         return None
     return sum(count * sum(seen[kind]) / len(seen[kind]) for kind, count in left.items() if count)
+
+
+def _seconds_taken(folder: Path) -> dict[str, list[float]]:
+    """By kind of job; a line that was cut short when its job was killed is left out."""
+    found: dict[str, list[float]] = defaultdict(list)
+    try:
+        lines = (folder / "jobs.jsonl").read_bytes().splitlines()
+    except OSError:
+        return found
+    for line in lines:
+        with contextlib.suppress(ValueError, KeyError, TypeError, OverflowError):
+            entry = json.loads(line)
+            kind, seconds = str(entry["kind"]), float(entry["seconds"])
+            if 0.0 <= seconds < math.inf:
+                found[kind].append(seconds)
+    return found
 
 
 def clock(seconds: float) -> str:

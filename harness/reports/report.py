@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.plan.model import Plan
-from harness.records.files import write_atomically
+from harness.records.files import told_where, write_atomically
 from harness.records.results import TimingResult, VariantResult
 from harness.reports.contents import contents_of
 from harness.reports.figures.in_order import figures
@@ -41,7 +41,8 @@ def write_report(
     Raises:
         InputError: the folder cannot be written, or the disk is full.
     """
-    (folder / "figures").mkdir(parents=True, exist_ok=True)  # an output of Snakemake, drawn into or not
+    with told_where(folder / "figures"):
+        (folder / "figures").mkdir(parents=True, exist_ok=True)  # an output of Snakemake, drawn into or not
     drawn = figures(plan, verdicts, variants)
     contents = contents_of(plan, verdicts, variants, timings, drawn, claims)
     for figure in drawn:
@@ -57,4 +58,5 @@ def _write_or_remove(path: Path, text: str) -> None:
     if text:
         write_atomically(path, text)
     else:
-        path.unlink(missing_ok=True)
+        with told_where(path):
+            path.unlink(missing_ok=True)

@@ -202,8 +202,9 @@ def _record(path: Path) -> dict[str, Any] | None:
         record = json.loads(path.read_bytes())
         if record["purpose"] != "quality":
             return None
-        return {key: record[key] for key in ("cell_id", "run_id", "seed", "status", "message")}
-    except (OSError, ValueError, KeyError, TypeError):
+        texts = {key: str(record[key]) for key in ("cell_id", "run_id", "status", "message")}
+        return texts | {"seed": int(record["seed"])}
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return None
 
 

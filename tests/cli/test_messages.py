@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 
-def call(*arguments, folder):
+def call(*arguments, folder, stdout=subprocess.PIPE):
     environment = {**os.environ, "HARNESS_CACHE": str(folder / ".cache")}
     return subprocess.run(
         [sys.executable, "-m", "harness.cli", *arguments],
         cwd=folder,
         env=environment,
-        capture_output=True,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
         text=True,
         check=False,
     )
@@ -55,6 +56,9 @@ def damaged(tmp_path):
         (["time", "results/small/plan/none.json", "--output", "x.json"], "results/small/plan/none.json: no such file"),
         (["analyze", "results/small/plan.json", "--output", "x.json"], "results/small/plan.json: not a Plan"),
         (["analyze", "results/small", "--output", "x.json"], "results/small/plan.json: not a Plan"),
+        (["report", "x" * 300], "the name is too long"),
+        (["status", "x" * 300], "the name is too long"),
+        (["report", "--all", "x" * 300], "the name is too long"),
     ],
 )
 def test_bad_input_is_one_message_and_2(damaged, arguments, words):
@@ -63,6 +67,21 @@ def test_bad_input_is_one_message_and_2(damaged, arguments, words):
     assert words in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("arguments", [["report", "--show"], ["report", "results/none"], ["--version"]])
+def test_a_full_disk_behind_the_output_is_one_message(damaged, arguments):
+    with open("/dev/full", "w") as full:
+        done = call(*arguments, folder=damaged, stdout=full)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+
+
+def test_a_closed_output_is_no_fault(damaged):
+    command = f"{sys.executable} -m harness.cli report results/none >&-"
+    done = subprocess.run(["sh", "-c", command], cwd=damaged, capture_output=True, text=True, check=False)
+    assert (done.returncode, len(done.stderr.strip().splitlines())) == (2, 1)
 
 
 def test_a_folder_of_the_specs_name_does_not_hide_its_results(damaged):

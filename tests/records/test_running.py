@@ -57,3 +57,12 @@ def test_a_damaged_file_is_no_job(tmp_path: Path) -> None:
     (tmp_path / FOLDER).mkdir()
     (tmp_path / FOLDER / "run-x.json").write_text('{"kind": "ru')
     assert jobs_under_way(tmp_path) == []
+
+
+def test_a_damaged_file_is_no_job(tmp_path: Path) -> None:
+    Presence(tmp_path, "run", "x").say("")
+    path = tmp_path / FOLDER / "run-x.json"
+    whole = json.loads(path.read_text())
+    for damage in ({"pid": -1}, {"kind": "dance"}, {"since": float("nan")}, {"heard": float("inf")}):
+        path.write_text(json.dumps(whole | damage))
+        assert jobs_under_way(tmp_path) == [], damage

@@ -9,6 +9,7 @@ import pytest
 
 from harness.plan.files import write_plan
 from harness.plan.model import Comparison
+from harness.records.running import JobKind
 from harness.reports.progress import Reporter
 from tests.verdicts.results import plan_of
 
@@ -37,7 +38,7 @@ def done(folder: Path, kind: str, *names: str) -> None:
         path.write_text("{}")
 
 
-def said(folder: Path, kind: str, name: str, capsys: pytest.CaptureFixture[str]) -> str:
+def said(folder: Path, kind: JobKind, name: str, capsys: pytest.CaptureFixture[str]) -> str:
     Reporter(folder, kind, name)("a line")
     return capsys.readouterr().out.removesuffix("\n")
 
@@ -68,3 +69,27 @@ def test_the_jobs_of_a_confirmation_count_where_it_is_asked_for(tmp_path: Path, 
 
 def test_without_a_plan_the_line_stands_alone(tmp_path: Path, capsys) -> None:
     assert said(tmp_path, "run", "thin", capsys) == "a line"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"kind": "run", "sec',
+        "null",
+        "[]",
+        "3",
+        "{}",
+        '{"kind": "run", "seconds": NaN}',
+        '{"kind": "run", "seconds": {}}',
+    ],
+)
+def test_a_damaged_line_of_what_jobs_took_is_left_out(folder: Path, capsys, line: str) -> None:
+    with (folder / "jobs.jsonl").open("a") as file:
+        file.write(line + "\n")
+    assert said(folder, "run", "baseline", capsys) == "a line · job 1 of 4, grid about 60 s left"
+
+
+def test_a_job_ends_well_where_what_it_took_cannot_be_written(folder: Path) -> None:
+    (folder / "jobs.jsonl").unlink()
+    (folder / "jobs.jsonl").mkdir()
+    Reporter(folder, "run", "baseline").finished()
