@@ -59,7 +59,7 @@ def test_a_damaged_file_is_no_job(tmp_path: Path) -> None:
     assert jobs_under_way(tmp_path) == []
 
 
-def test_a_damaged_file_is_no_job(tmp_path: Path) -> None:
+def test_a_file_that_says_the_impossible_is_no_job(tmp_path: Path) -> None:
     Presence(tmp_path, "run", "x").say("")
     path = tmp_path / FOLDER / "run-x.json"
     whole = json.loads(path.read_text())
