@@ -15,13 +15,16 @@ from harness.plan.model import Plan
 from harness.records.drawn_batch import DrawnBatch
 from harness.records.files import read_model
 from harness.records.results import VariantResult
+from harness.reports.digits import seconds_text
 from harness.reports.figures.cache import cache_hits
 from harness.reports.figures.degrees import degrees
 from harness.reports.figures.drawing import Figure
 from harness.reports.figures.forest import forest
 from harness.reports.figures.in_order import figures
 from harness.reports.figures.learning_curves import learning_curves
+from harness.reports.figures.memory import memory
 from harness.reports.figures.partitions import partitions
+from harness.reports.figures.stage_shares import stage_shares
 from harness.reports.figures.subgraph import places, sampled_subgraph
 from harness.verdicts.analyze import analyze
 from harness.verdicts.model import Verdicts
@@ -264,3 +267,27 @@ def test_the_degrees_of_the_batches_are_those_counted_beside_the_graphs() -> Non
     assert sum(metis) == pytest.approx(1.0)
     assert "since closer to a line that is: " in figure.caption
     assert 2 <= len({r["nodes_of"] for r in drawn}) - 1 <= 5
+
+
+def test_a_variants_bar_has_the_epoch_of_its_reference_that_was_timed_in_turn_with_it(real) -> None:
+    """A bar over all timings is of another pace: beside it a variant looks faster, or slower, than it was."""
+    figure = stage_shares(real.verdicts)
+    assert "The ring on a variant's bar" in figure.caption
+    shown = rows(figure)
+    timed = [c for c in real.verdicts.comparisons if c.costs.reference_stages is not None]
+    assert timed
+    for c in timed:
+        own = sum(c.costs.reference_stages.model_dump().values())
+        assert [r["epoch_s"] for r in shown if (r["variant"], r["stage"]) == (c.variant, "reference in turn")] == [
+            pytest.approx(own)
+        ]
+        assert f"{c.variant}: baseline took {seconds_text(own)}, timed in turn with it" in figure.wide
+
+
+def test_the_references_peak_is_the_tables(real) -> None:
+    measured = [c for c in real.verdicts.comparisons if c.memory.reference_bytes is not None]
+    even = with_comparisons(real, *measured[:2])
+    peaks = [c.memory.reference_bytes for c in even.comparisons]
+    assert peaks[0] != peaks[1]
+    first = rows(memory(real.plan, even))[0]
+    assert first == {"variant": "baseline (ref.)", "kind": "measured", "bytes": round(sum(peaks) / 2)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import Any
 
 from harness.plan.model import Plan
@@ -45,7 +46,7 @@ def _memory_rows(plan: Plan, verdicts: Verdicts) -> list[dict[str, Any]]:
             references.setdefault(c.reference, []).append(c.memory.reference_bytes)
     for name, measured in references.items():
         label = f"{clean(name)} (ref.)"
-        rows.append({"variant": label, "kind": "measured", "bytes": sorted(measured)[len(measured) // 2]})
+        rows.append({"variant": label, "kind": "measured", "bytes": round(statistics.median(measured))})
         estimate = plan.cells[name].estimate.memory_bytes if name in plan.cells else None
         if estimate is not None:
             rows.append({"variant": label, "kind": "estimated", "bytes": estimate})

@@ -41,9 +41,16 @@ def stage_shares(verdicts: Verdicts) -> Figure:
     caption = (
         "Time of an epoch by stage, evaluation left out, with a clock at each stage. The reference comes first, over "
         "all timings in which it was an arm, the control's too. A number in a bar is the stage's share in per cent; "
-        "the time at its end is that of the whole epoch. An option that shortens one stage can save no more than that "
+        "the time beside it is that of the whole epoch. An option that shortens one stage can save no more than that "
         "stage's share."
     )
+    rings = [ring for c in timed if (ring := _ring(c)) is not None]
+    if rings:
+        caption += (
+            " The ring on a variant's bar is where the epoch of its reference ended that was timed in turn with it: "
+            "that, and not the reference's own bar, is what its length is to be compared with, since a machine's pace "
+            "changes from one timing to the next."
+        )
     if floors:
         caption += (
             " The tick on a variant's bar is its ceiling (Amdahl): where the epoch of its reference would end if the "
@@ -65,15 +72,30 @@ def stage_shares(verdicts: Verdicts) -> Figure:
     if absent:
         caption += f" Without stages: {some(absent)}."
     names = [bar.name for bar in bars]
-    wide, narrow = (_stages_svg(rows, floors, names, width) for width in (WIDE, NARROW))
-    return Figure(STAGES, title, caption, wide, narrow, data=_data(rows, floors))
+    wide, narrow = (_stages_svg(rows, floors, rings, names, width) for width in (WIDE, NARROW))
+    return Figure(STAGES, title, caption, wide, narrow, data=_data(rows, floors, rings))
 
 
-def _data(rows: list[dict[str, Any]], floors: list[dict[str, Any]]) -> FigureData:
-    """A row a stage, and one for the tick where there is one."""
+def _data(rows: list[dict[str, Any]], floors: list[dict[str, Any]], rings: list[dict[str, Any]]) -> FigureData:
+    """A row a stage, one for the tick where there is one, and one for the ring."""
     lengths = [(r["variant"], r["stage"], r["end"] - r["start"], float(r["exact_share"])) for r in rows]
     ticks = [(f["variant"], "ceiling", f["floor"], None) for f in floors]
-    return FigureData(("variant", "stage", "epoch_s", "share"), [*lengths, *ticks])
+    beside = [(r["variant"], "reference in turn", r["seconds"], None) for r in rings]
+    return FigureData(("variant", "stage", "epoch_s", "share"), [*lengths, *ticks, *beside])
+
+
+def _ring(comparison: ComparisonVerdict) -> dict[str, Any] | None:
+    """The reference's epoch in the blocks that the variant was timed in."""
+    stages = comparison.costs.reference_stages
+    if stages is None:
+        return None
+    seconds, name, reference = _seconds(stages), clean(comparison.variant), clean(comparison.reference)
+    hover = f"{name}: {reference} took {seconds_text(seconds)}, timed in turn with it"
+    return {"variant": name, "seconds": seconds, "hover": hover}
+
+
+def _seconds(stages: Stages) -> float:
+    return sum(float(getattr(stages, f"{stage}_s")) for stage in STAGE_COLOURS)
 
 
 def _floor(comparison: ComparisonVerdict) -> dict[str, Any] | None:
@@ -81,8 +103,7 @@ def _floor(comparison: ComparisonVerdict) -> dict[str, Any] | None:
     costs = comparison.costs
     if costs.ceiling is None or costs.reference_stages is None:
         return None
-    total = sum(float(getattr(costs.reference_stages, f"{stage}_s")) for stage in STAGE_COLOURS)
-    name, floor = clean(comparison.variant), total / costs.ceiling
+    name, floor = clean(comparison.variant), _seconds(costs.reference_stages) / costs.ceiling
     hover = f"{name}: no less than {seconds_text(floor)}, so at most {fixed(costs.ceiling, 2)} times as fast"
     return {"variant": name, "floor": floor, "hover": hover}
 
@@ -96,7 +117,7 @@ def _toggle_floors(verdicts: Verdicts, bars: Sequence[Bar]) -> list[dict[str, An
     stages = next((bar.stages for bar in bars if bar.name == name), None)
     if stages is None:
         return []
-    total = sum(float(getattr(stages, f"{stage}_s")) for stage in STAGE_COLOURS)
+    total = _seconds(stages)
     by_targets: dict[tuple[str, ...], list[ToggleCeiling]] = {}
     for toggle in verdicts.diagnosis.toggles:
         if toggle.ceiling is not None:
@@ -162,12 +183,18 @@ def _stage_rows(name: str, stages: Stages) -> list[dict[str, Any]]:
     return rows
 
 
-def _stages_svg(rows: list[dict[str, Any]], floors: list[dict[str, Any]], names: list[str], over_all: int) -> str:
+def _stages_svg(
+    rows: list[dict[str, Any]],
+    floors: list[dict[str, Any]],
+    rings: list[dict[str, Any]],
+    names: list[str],
+    over_all: int,
+) -> str:
     import altair as alt
 
     y, margin = names_axis(names, over_all)
     width = over_all - margin - 58
-    longest = max(r["total"] for r in rows) or 1.0
+    longest = max([*(r["total"] for r in rows), *(r["seconds"] for r in rings)]) or 1.0
     unit, per_unit = ("milliseconds", 1000.0) if longest < 1.0 else ("seconds", 1.0)
     rows = [r | {k: r[k] * per_unit for k in ("start", "end", "total")} for r in rows]
     scale = alt.Scale(domain=[0.0, longest * per_unit], nice=False)
@@ -192,13 +219,19 @@ def _stages_svg(rows: list[dict[str, Any]], floors: list[dict[str, Any]], names:
         .encode(x=alt.X("centre:Q", scale=scale), y=y, text="share:N", color=alt.Color("ink:N", scale=None))
     )
     last = alt.Chart(alt.Data(values=[r for r in rows if r["order"] == 0])).mark_text(
-        align="left", dx=5, fontSize=11, color=INK
+        align="left", dx=8, fontSize=11, color=INK
     )
-    totals = last.encode(x=alt.X("total:Q", scale=scale), y=y, text="total_text:N")
+    totals = last.encode(x=alt.value(width), y=y, text="total_text:N")  # a column: a ring may lie beyond the bar
     layers = [bars, shares, totals] if roomy else [bars, totals]
     if floors:
         scaled = alt.Chart(alt.Data(values=[f | {"floor": f["floor"] * per_unit} for f in floors]))
         ticks = scaled.mark_tick(color=INK, thickness=3, size=24)
         layers.append(ticks.encode(x=alt.X("floor:Q", scale=scale), y=y, description="hover:N"))
+    if rings:
+        scaled = alt.Chart(alt.Data(values=[r | {"seconds": r["seconds"] * per_unit} for r in rings]))
+        x_of = alt.X("seconds:Q", scale=scale)
+        halo = scaled.mark_point(size=64, stroke="#ffffff", strokeWidth=4.5, opacity=1).encode(x=x_of, y=y)
+        ring = scaled.mark_point(size=64, stroke=INK, strokeWidth=1.8, opacity=1)
+        layers += [halo, ring.encode(x=x_of, y=y, description="hover:N")]
     chart = alt.layer(*layers).properties(width=width, height=alt.Step(24))
     return svg(chart, f"stages-{over_all}")
