@@ -172,6 +172,15 @@ def test_a_variant_that_equals_its_reference_is_named_and_not_drawn(real) -> Non
     assert "since it equals its reference's: cache." in figure.caption
 
 
+def test_a_variant_without_curves_is_named(real) -> None:
+    def without_curves(variants: dict[str, VariantResult]) -> str:
+        return learning_curves(real.plan, real.verdicts, variants).caption.partition(" Without curves: ")[2]
+
+    bare = real.variants["cluster-metis"].model_copy(update={"runs": []})
+    assert "cluster-metis" not in without_curves(real.variants)
+    assert "cluster-metis" in without_curves({**real.variants, "cluster-metis": bare})
+
+
 def test_a_seed_that_stopped_early_leaves_the_mean_and_its_last_epoch_is_the_one_it_stopped_at(real) -> None:
     result = real.variants["fanout-5-5"]
     short = result.runs[0].model_copy(update={"val_accuracy": result.runs[0].val_accuracy[:2], "epochs": 3})

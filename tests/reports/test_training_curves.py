@@ -126,3 +126,11 @@ def test_of_very_many_points_every_so_many_epochs_are_drawn(make_verdicts, make_
     assert len(figure.data.rows) <= 6000 + 2 * len(variants)
     few = {name: _with_curves(result, [2.0, 1.0, 0.5], [1.0, None, 0.5]) for name, result in variants.items()}
     assert "epoch is drawn" not in training_curves(make_plan(verdicts), verdicts, few).caption
+
+
+def test_variants_whose_runs_kept_no_curves_are_named(make_verdicts, make_plan, make_results):
+    """As those of an earlier version: a figure of the baseline alone does not pass for one of all."""
+    verdicts, plan, drawn = _many(make_verdicts, make_plan, make_results, {"a": ("accept", 0.0), "b": ("accept", 0.0)})
+    assert "Without curves" not in training_curves(plan, verdicts, drawn).caption
+    drawn["b"] = _with_curves(drawn["b"], [], [])
+    assert training_curves(plan, verdicts, drawn).caption.endswith(" Without curves: b.")

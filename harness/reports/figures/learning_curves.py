@@ -60,6 +60,10 @@ def learning_curves(plan: Plan, verdicts: Verdicts, variants: Mapping[str, Varia
         caption += f" The curves of {some(equal)} equal their reference's: one is drawn."
     if len(chosen) < len(apart):
         caption += f" Of {len(apart)} variants accepted ones and those with the largest drop are drawn."
+    known = {c.variant for c, _ in kept}
+    absent = [c.variant for c in verdicts.comparisons if c.variant not in known and c.verdict != "skipped"]
+    if absent:
+        caption += f" Without curves: {some(absent)}."
     return Figure("learning", _TITLE, caption, _svg(chosen, WIDE), _svg(chosen, NARROW), data=_data(chosen))
 
 

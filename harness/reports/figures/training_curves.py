@@ -68,7 +68,11 @@ def training_curves(plan: Plan, verdicts: Verdicts, variants: Mapping[str, Varia
     columns = ("cell", "panel", "epoch", "value")
     data = FigureData(("variant", "quantity", "epoch", "median"), [[row[name] for name in columns] for row in rows])
     wide, narrow = (_drawn(drawn, rows, width) for width in (WIDE, NARROW))
-    return Figure("training", _TITLE, _caption(drawn, equal, unstable, every), wide, narrow, data=data)
+    caption = _caption(drawn, equal, unstable, every)
+    absent = [c.variant for c in verdicts.comparisons if clean(c.variant) not in kept and c.verdict != "skipped"]
+    if absent:
+        caption += f" Without curves: {some(absent)}."
+    return Figure("training", _TITLE, caption, wide, narrow, data=data)
 
 
 def _caption(lines: Sequence[_Line], equal: Sequence[str], unstable: Sequence[str], every: int) -> str:
