@@ -97,8 +97,9 @@ def keep(machine: Machine, cache_dir: Path) -> None:
     path = Path(cache_dir) / f"probe-{probe_key()}.json"
     try:
         write_atomically(path, machine.model_dump_json(indent=2) + "\n")
-    except OSError as error:
-        message = f"the cache folder cannot be written: {error.strerror}; set HARNESS_CACHE to a folder that can"
+    except InputError as error:
+        why = error.problems[0].message
+        message = f"the machine's probe {why}; or set HARNESS_CACHE to a folder that can be written"
         raise InputError(Problem(file=str(cache_dir), message=message)) from None
 
 

@@ -51,6 +51,33 @@ def test_on_a_small_graph_a_batch_has_at_most_all_nodes() -> None:
     assert 140 < first.targets < first.sources <= 2708
 
 
+PHOTO = Sizes(nodes=7650, edges=238_162, features=745, classes=8, train_nodes=4590)
+COMPUTERS = Sizes(nodes=13_752, edges=491_722, features=767, classes=10, train_nodes=8251)
+
+
+@pytest.mark.parametrize(
+    ("conv", "aggregation", "sizes", "measured_s"),
+    [
+        ("gcn", "scatter", CORA, 0.017),
+        ("gcn", "scatter", PHOTO, 0.145),
+        ("gcn", "scatter", COMPUTERS, 0.336),
+        ("gcn", "segment", PHOTO, 0.064),
+        ("gcn", "segment", COMPUTERS, 0.130),
+        ("gcn", "spmm", PHOTO, 0.028),
+        ("gcn", "spmm", COMPUTERS, 0.051),
+        ("gat", "scatter", CORA, 0.029),
+        ("gat", "scatter", PHOTO, 0.414),
+        ("sage", "scatter", CORA, 0.073),
+        ("sage", "spmm", CORA, 0.030),
+    ],
+)
+def test_the_guess_of_a_full_batch_epoch_is_within_a_factor_of_two(conv, aggregation, sizes, measured_s) -> None:
+    """Of what one thread of a CPU at 2.1 GHz took, the machine not always to itself."""
+    settings = having({"batching": "full", "aggregation": aggregation, "model.conv": conv})
+    guess = estimate(settings, sizes, "cpu").epoch_s
+    assert 0.5 < guess / measured_s < 2.0
+
+
 def test_full_and_cluster_batches() -> None:
     (first, _) = layer_shapes(having({"batching": "full"}), CORA)
     assert (first.sources, first.edges) == (2708, 10556)
