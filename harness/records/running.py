@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 import psutil
-from pydantic import Field, FiniteFloat, ValidationError
+from pydantic import Field, ValidationError
 
 from harness.spec.options import Frozen
 
@@ -27,9 +27,9 @@ class RunningJob(Frozen):
     host: str
     pid: int = Field(gt=0)
     born: float = Field(description="When the process started, seconds since 1970: a pid alone is given out again.")
-    since: FiniteFloat = Field(description="When the job started.")
+    since: float = Field(description="When the job started.")
     line: str = Field("", description="The last line that it said.")
-    heard: FiniteFloat = Field(description="When it said it.")
+    heard: float = Field(description="When it said it.")
 
     @property
     def alive(self) -> bool | None:

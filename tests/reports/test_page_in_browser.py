@@ -226,6 +226,24 @@ def test_values_are_said_under_the_pointer_and_by_the_arrow_keys(opened: Open, r
     assert not tip.is_visible()
 
 
+def test_arrow_keys_bring_a_mark_of_a_tall_figure_into_view_with_its_values(opened: Open, edge_report: Any) -> None:
+    page = opened(edge_report("sixty")[1] / "report.html", {"width": 1100, "height": 500})
+    drawing, tip = page.locator(".wide[data-title^='Where an epoch']"), page.locator("#tip")
+    assert drawing.bounding_box()["height"] > 1000
+    drawing.focus()
+    said = set()
+    for _ in range(2):  # from the first mark to the last, and back
+        for key in ("ArrowRight", "ArrowLeft"):
+            drawing.press(key)
+            page.evaluate("new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))")
+            assert tip.is_visible()
+            box, mark = tip.bounding_box(), page.locator(".told").bounding_box()
+            assert 0 <= box["y"] <= 500 - box["height"]
+            assert -1 <= mark["y"] <= 500 - mark["height"] + 1
+            said.add(tip.inner_text())
+    assert len(said) > 1
+
+
 def test_every_drawn_figure_has_a_caption_values_and_its_data(opened: Open, either: Path) -> None:
     page = opened(either)
     figures = page.locator("figure")

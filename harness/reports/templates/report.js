@@ -90,7 +90,8 @@
 
   // Values of a mark: under the pointer or near it, or by the arrow keys; instead of the browser's own slow title.
   const tip = document.getElementById("tip");
-  const hide = () => { tip.hidden = true; document.querySelector(".told")?.classList.remove("told"); };
+  let byKeys = null; // the mark that arrow keys came to: its values stay beside it while the page scrolls
+  const hide = () => { tip.hidden = true; byKeys = null; document.querySelector(".told")?.classList.remove("told"); };
   const show = (mark, x, y) => {
     hide();
     mark.classList.add("told");
@@ -99,6 +100,11 @@
     const room = document.documentElement.clientWidth - tip.offsetWidth - 8;
     tip.style.left = `${Math.max(8, Math.min(x + 12, room))}px`;
     tip.style.top = `${y + tip.offsetHeight + 24 > innerHeight ? y - tip.offsetHeight - 12 : y + 16}px`;
+  };
+  const beside = (mark) => {
+    const box = mark.getBoundingClientRect();
+    show(mark, (box.left + box.right) / 2, (box.top + box.bottom) / 2);
+    byKeys = mark;
   };
   const near = (marks, x, y) => {
     let best = null, least = 14; // pixels
@@ -131,9 +137,10 @@
       if (!step) return;
       event.preventDefault();
       at = at < 0 && step < 0 ? marks.length - 1 : (at + step + marks.length) % marks.length;
-      const box = marks[at].getBoundingClientRect();
-      show(marks[at], (box.left + box.right) / 2, (box.top + box.bottom) / 2);
+      const box = marks[at].getBoundingClientRect(), margin = 48; // a figure may be taller than the window
+      scrollBy(0, Math.min(box.top - margin, 0) + Math.max(box.bottom + margin - innerHeight, 0));
+      beside(marks[at]);
     });
   }
-  addEventListener("scroll", hide, { passive: true });
+  addEventListener("scroll", () => (byKeys ? beside(byKeys) : hide()), { passive: true });
 })();
