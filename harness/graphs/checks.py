@@ -24,10 +24,12 @@ def check_edges(raw: RawGraph) -> None:
             )
         if len(ids) and (ids.min() < 0 or ids.max() >= n):
             at = int(np.flatnonzero((ids < 0) | (ids >= n))[0])
+            counted = "in the order of the feature rows; renumber the nodes"
+            if not raw.features.num_features:  # nodes are as many as labels
+                counted = "one a label; renumber the nodes, or give those without a label an empty one"
             raise raw.fault(
                 "edges",
-                f"edge {at} has {end} {ids[at]}, but there are {n} nodes: node ids must be 0 .. {n - 1}, "
-                "in the order of the feature rows; renumber the nodes",
+                f"edge {at} has {end} {ids[at]}, but there are {n} nodes: node ids must be 0 .. {n - 1}, {counted}",
             )
 
 
@@ -76,7 +78,7 @@ def check_labels(raw: RawGraph) -> tuple[np.ndarray, tuple[str, ...], list[str]]
     names = _names(raw, labelled)
     present = np.bincount(labelled, minlength=len(names)) > 0
     if present.sum() < 2:
-        only = int(labelled[0])
+        only = names[int(labelled[0])]
         raise raw.fault(
             "labels",
             f"all {len(labelled)} labelled nodes are of class {only}; there is nothing to learn from a single class",

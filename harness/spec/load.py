@@ -169,7 +169,7 @@ def _dataset(dataset: Any, spec_dir: Path) -> list[Finding]:
 def _data_files(section: Dataset, spec_dir: Path) -> list[Finding]:
     wanted: list[tuple[Loc, str]] = []
     if isinstance(section, Files):
-        for key in ("path", "edges", "features", "labels"):
+        for key in ("path", "edges", "features", "labels", "edge_features"):
             value = getattr(section, key)
             wanted += [(("dataset", key), value)] if value is not None else []
     if section.split is not None and section.split.path is not None:

@@ -185,7 +185,7 @@ APART = [
     ("edges", "e.csv", write_text("0\n1\n"), ["1 column(s)", "source and target"]),
     ("edges", "e.csv", write_text(""), ["is empty"]),
     ("edges", "e.csv", write_text("0,1\n1,2,3\n"), ["cannot be read as a table"]),
-    ("edges", "e.csv", lambda path: path.write_bytes(b"0,1\n\xff\xfe,2\n"), ["cannot be read as a table"]),
+    ("edges", "e.csv", lambda path: path.write_bytes(b"0,1\n\xff\xfe,2\n"), ["not text in UTF-8"]),
     ("edges", "e.csv", write_text("0,1\n1,20\n"), ["edge 1 has target 20"]),
     ("edges", "e.mtx", write_text("hello"), ["cannot be read as Matrix Market", "mmwrite"]),
     ("edges", "e.npz", save_sparse((20, 21)), ["[20, 21]", "[20, 20]"]),

@@ -590,6 +590,17 @@ def test_a_missing_file_suggests_nothing_that_is_unlike_it(tmp_path: Path) -> No
     assert message == "no such file"
 
 
+def test_each_file_of_the_data_is_looked_for(tmp_path: Path) -> None:
+    lines = GOOD.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("dataset:"))
+    keys = ("edges", "features", "labels", "edge_features")
+    lines[at] = "dataset: {source: files, " + ", ".join(f"{key}: no-{key}.npy" for key in keys) + "}"
+    (tmp_path / "spec.yaml").write_text("\n".join(lines))
+    found = problems_of(tmp_path / "spec.yaml")
+    assert [where for _, _, where, _ in found] == [f"dataset.{key}" for key in keys]
+    assert all(message.startswith("no such file: 'no-") for *_, message in found)
+
+
 def test_a_folder_is_no_spec(tmp_path: Path) -> None:
     ((*_, message),) = problems_of(tmp_path)
     assert "this is a folder" in message

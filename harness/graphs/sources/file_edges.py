@@ -95,10 +95,14 @@ def _from_matrix(matrix: scipy.sparse.coo_matrix, num_nodes: int, path: Path, ke
 def _from_table(path: Path, key: str, suffix: str) -> Edges:
     table = read_table(path, key, suffix)
     if table.shape[1] < 2:
-        raise data_fault(path, key, f"has {table.shape[1]} column(s); an edge needs two, source and target")
+        apart = "fields are separated by commas, semicolons, tabs or blanks"
+        raise data_fault(path, key, f"has {table.shape[1]} column(s); an edge needs two, source and target: {apart}")
     lower = {str(column).strip().lower(): column for column in table.columns}
     pair = next((pair for pair in COLUMNS if set(pair) <= set(lower)), None)
     columns = [lower[name] for name in pair] if pair else list(table.columns[:2])
     source, target = (whole_number_column(table, column, path, key, NUMBERED) for column in columns)
     unused = [str(column) for column in table.columns if column not in columns]
-    return source, target, [f"columns of the edges not used: {', '.join(unused)}"] if unused else []
+    if not unused:
+        return source, target, []
+    taken = "" if pair else f" (source and target are the first two, {columns[0]} and {columns[1]})"
+    return source, target, [f"columns of the edges not used: {', '.join(unused)}{taken}"]

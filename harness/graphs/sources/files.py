@@ -36,9 +36,9 @@ def read_files(dataset: Files, spec_dir: Path) -> RawGraph:
     paths = {part: find_file(name, spec_dir, f"dataset.{part}") for part, name in named.items()}
     if "features" in paths:
         features = read_features(paths["features"], "dataset.features")
-        y, class_names = read_labels(paths["labels"], "dataset.labels", features.num_nodes)
+        (y, class_names), of_labels = read_labels(paths["labels"], "dataset.labels", features.num_nodes)
     else:  # as many nodes as labels
-        y, class_names = read_labels(paths["labels"], "dataset.labels")
+        (y, class_names), of_labels = read_labels(paths["labels"], "dataset.labels")
         features = no_features(len(np.atleast_1d(y)))
     source, target, warnings = read_edges(paths["edges"], "dataset.edges", features.num_nodes)
     edge_attr = None
@@ -56,7 +56,7 @@ def read_files(dataset: Files, spec_dir: Path) -> RawGraph:
         features=features,
         y=y,
         class_names=class_names,
-        warnings=tuple(warnings),
+        warnings=(*warnings, *of_labels),
         places={part: (path, keys.get(part, f"dataset.{part}")) for part, path in paths.items()},
         edge_attr=edge_attr,
     )
