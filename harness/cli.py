@@ -101,12 +101,27 @@ def _problems(error: Exception) -> list[Problem] | None:
     return [Problem(str(error.filename or "the output"), f"cannot be read or written: {remedy}")]
 
 
+def _refuse_undecodable(words: list[str]) -> None:
+    """File names of bytes that are no text could be written into no spec, plan or record.
+
+    Raises:
+        InputError: a word of the command line holds such bytes.
+    """
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            shown = word.encode(errors="backslashreplace").decode()
+            raise InputError(Problem(shown, "the name holds bytes that are no UTF-8; rename the file")) from None
+
+
 def main() -> None:
     """Run the command line; the only place where exceptions become messages and exit codes."""
     # The stderr of Snakemake's jobs goes to a log, so what a person must read goes to the screen too.
     logged = sys.argv[1:2] and sys.argv[1] in JOBS and not _same_file(sys.stderr, sys.stdout)
     try:
         try:
+            _refuse_undecodable(sys.argv[1:])
             app()
         finally:
             _write_out()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from harness.commands import completion
 from harness.commands.plans import plan_of
-from harness.prepared import refined
+from harness.prepared import check_metric, refined
 from harness.spec.errors import InputError, Problem
 from harness.spec.places import cache_root
+
+if TYPE_CHECKING:
+    from harness.plan.model import Plan
 
 
 def validate(
@@ -65,6 +68,7 @@ def plan(
     if sd or pilot is not None or true_drop:
         raise InputError(Problem("plan", "--sd, --pilot and --true-drop belong to --power; give that too"))
     made = refined(plan_of(spec))
+    _check_metric(made)
     if as_json:
         print(made.model_dump_json(indent=2, by_alias=True))
         return
@@ -74,6 +78,16 @@ def plan(
     from harness.reports.terminal import plan_table
 
     plan_table(made, Console(), planned_partitions(made, cache_root()))
+
+
+def _check_metric(made: Plan) -> None:
+    """Of a graph that has been prepared already; preparation itself refuses what cannot be judged."""
+    from harness.graphs.prepare import prepared_path
+    from harness.graphs.store import open_graph
+
+    folder = prepared_path(made.dataset.dataset_id)
+    if made.gate.metric != "accuracy" and folder.is_dir():
+        check_metric(open_graph(folder), made.gate.metric)
 
 
 def schema(

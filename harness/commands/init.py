@@ -47,7 +47,7 @@ def init(
     from rich.console import Console
 
     from harness.drafts.draft import Wishes, draft_spec
-    from harness.drafts.place import modeline, schema_beside, spec_path, write
+    from harness.drafts.place import modeline, refuse_name_of_other, schema_beside, spec_path, write
     from harness.drafts.target import GivenFiles, dataset_section, default_name
     from harness.drafts.yaml_text import yaml_text
     from harness.plan.machine import probe
@@ -55,9 +55,15 @@ def init(
 
     name = _checked_name(name or (default_name(target) if output is None else output.stem))
     path = spec_path(name, output, force)
+    refuse_name_of_other(name, path)
     section = dataset_section(target, GivenFiles(features, labels, edge_features, split), path.parent)
     machine = probe(cache_root())
-    draft = draft_spec(target, name, section, path, machine, Wishes(directed, half, hours), _to_stderr)
+    given = {"--features": features, "--labels": labels, "--edge-features": edge_features, "--split": split}
+    words = [word for option, value in given.items() if value is not None for word in (option, value)]
+    words += [option for option, on in (("--directed", directed), ("--half", half)) if on]
+    words += [] if hours == 1.0 else ["--hours", f"{hours:g}"]
+    command = shlex.join(["harness", "init", target, *words])
+    draft = draft_spec(command, name, section, path, machine, Wishes(directed, half, hours), _to_stderr)
     schema = schema_beside(path)
     written = write(path, yaml_text(draft, modeline(path, schema)), schema)
     made = _plan(path)
@@ -76,8 +82,13 @@ def init(
 
 
 def _checked_name(name: str) -> str:
+    from harness.spec.load import RESERVED
     from harness.spec.schema import NAME
 
+    if name.casefold() in RESERVED:
+        raise InputError(
+            Problem("--name", f"'{name}' is a folder of results/ that the harness uses itself; give another")
+        )
     if not re.fullmatch(NAME, name):
         message = f"'{name}' is no spec's name: letters, digits, '.', '_' and '-', 80 at most; give --name"
         raise InputError(Problem("--name", message))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.commands.results import read_results
-from harness.prepared import graph_folder, refined
+from harness.prepared import check_metric, graph_folder, refined
 from harness.records.files import read_model
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ Output = Annotated[Path, typer.Option("--output", help="File to write.")]
 
 def run(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<variant>.json")], output: Output) -> None:
     """Train all seeds of one variant, look by look, one process a run."""
+    from harness.graphs.store import open_graph
     from harness.plan.model import VariantPlan
     from harness.records.files import write_atomically
     from harness.records.looked import remember_looks
@@ -34,7 +35,9 @@ def run(plan_file: Annotated[Path, typer.Argument(help="results/<spec>/plan/<var
     folder = plan_file.parent.parent
     reporter = Reporter(folder, "run", plan_file.stem)
     decide = accuracy_decided(todo.gate, todo.seeds.looks)
-    result = run_variant(todo, graph_folder(folder), folder.parent, decide=decide, progress=reporter)
+    graph = graph_folder(folder)
+    check_metric(open_graph(graph), todo.gate.metric)
+    result = run_variant(todo, graph, folder.parent, decide=decide, progress=reporter)
     reporter.finished()
     result = remember_looks(folder / "looked" / f"{plan_file.stem}.json", result)
     write_atomically(output, result.model_dump_json(indent=2) + "\n")

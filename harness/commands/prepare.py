@@ -10,6 +10,7 @@ import typer
 
 from harness.commands import completion
 from harness.commands.plans import plan_of
+from harness.prepared import check_metric
 from harness.records.files import read_model
 from harness.spec.places import cache_root
 
@@ -35,16 +36,20 @@ def prepare(
 
     from harness.graphs.prepare import prepare as prepare_graph
     from harness.graphs.store import open_graph
-    from harness.plan.model import DatasetPlan
+    from harness.plan.model import DatasetPlan, Plan
     from harness.records.files import write_atomically
     from harness.reports.terminal import say
     from harness.verdicts.wording import plural
 
     made = None if source.suffix == ".json" else plan_of(source)
     section = read_model(source, DatasetPlan) if made is None else made.dataset
+    whole = source.parent.parent / "plan.json"  # of results/<spec>/plan/dataset.json
+    judged = made or (read_model(whole, Plan) if whole.is_file() else None)
     folder = prepare_graph(section.dataset, section.dataset_id, Path(section.spec_dir))
     graph = open_graph(folder)
     meta = graph.meta
+    if judged is not None:
+        check_metric(graph, judged.gate.metric)
     if output is not None:
         write_atomically(output, json.dumps({"graph": str(folder), "meta": meta.model_dump()}, indent=2) + "\n")
     console = Console()

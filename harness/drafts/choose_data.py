@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.drafts.look import Looked
+from harness.drafts.look import SHARES, Looked
 from harness.drafts.parts import Entry
+from harness.verdicts.wording import plural
 
 SMALL_CLASS = 30  # labelled nodes; a class below that may miss a part of a random split
 MANY_COLUMNS = 1_000
-SHARES: dict[str, Any] = {"train": 0.6, "val": 0.2, "seed": 0}
 
 
 def data_entries(section: dict[str, Any], seen: Looked, directed: bool) -> list[Entry]:
@@ -46,8 +46,8 @@ def _split(section: dict[str, Any], seen: Looked) -> tuple[dict[str, Any], str]:
         return {"kind": "public", "index": 0}, f"of the {seen.own_splits} splits that come with the data, the first"
     if seen.own_splits:
         return {"kind": "public"}, "the split that comes with the data, so that figures can be compared"
-    if seen.smallest_class < SMALL_CLASS:
-        why = f"the smallest class has {seen.smallest_class} labelled nodes: each class is cut by itself"
+    if seen.smallest_class < SMALL_CLASS and seen.stratifies:
+        why = f"the smallest class has {plural(seen.smallest_class, 'labelled node')}: each class is cut by itself"
         return {"kind": "stratified", **SHARES}, why
     return {"kind": "random", **SHARES}, "no split comes with the data; of all labelled nodes, 60 % train and 20 % test"
 
@@ -60,7 +60,7 @@ def _transform(section: dict[str, Any], seen: Looked) -> list[Entry]:
         whys.append("some features are missing: they get their column's mean over the training nodes")
     if seen.uneven:
         steps["scale"] = "standard"
-        whys.append("the columns differ in scale")
+        whys.append("the columns differ in scale, or are far from 1")
     found = [Entry("transform", steps, "; ".join(whys))] if steps else []
     if seen.features > MANY_COLUMNS:
         why = (

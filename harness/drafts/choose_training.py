@@ -29,12 +29,14 @@ class Sight:
         seen: the data set before it was prepared.
         device: `cpu` or `cuda`.
         memory: bytes that this machine has.
+        untested: names of the classes that no test node is of.
     """
 
     meta: GraphMeta
     seen: Looked
     device: str
     memory: int
+    untested: tuple[str, ...] = ()
 
     @property
     def full(self) -> bool:

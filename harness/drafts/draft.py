@@ -18,6 +18,7 @@ from harness.drafts.parts import Block, Draft, Entry
 from harness.drafts.target import checked
 from harness.graphs.prepare import prepare
 from harness.graphs.sources import read_source
+from harness.graphs.splits import untested_classes
 from harness.graphs.store import open_graph
 from harness.plan.cpu_flags import half_instructions
 from harness.plan.estimate import refined
@@ -27,6 +28,7 @@ from harness.plan.machine import Machine, usable_cpus
 from harness.plan.model import Plan
 from harness.spec.places import cache_root
 from harness.spec.schema import Spec
+from harness.verdicts.wording import plural
 
 RARE = 0.2  # share of the smaller of two classes below which accuracy says little
 
@@ -47,7 +49,7 @@ class Wishes:
 
 
 def draft_spec(
-    target: str,
+    command: str,
     name: str,
     section: dict[str, Any],
     path: Path,
@@ -58,7 +60,7 @@ def draft_spec(
     """The spec for a data set, whose graph is prepared by now.
 
     Args:
-        target: as a person named it.
+        command: what a person typed.
         name: of the spec.
         section: where the graph comes from.
         path: where the spec will lie; paths in the section are relative to its folder.
@@ -71,9 +73,11 @@ def draft_spec(
     seen = look(read_source(checked(section), path.parent, say))
     data = data_entries(section, seen, wishes.directed)
     dataset = checked({entry.key: entry.value for entry in data if not entry.offered})
-    meta = open_graph(prepare(dataset, dataset_id(dataset, path.parent), path.parent, say)).meta
-    sight = Sight(meta, seen, machine.device("auto"), psutil.virtual_memory().total)
-    draft = _first(name, target, data, sight, machine, wishes)
+    graph = open_graph(prepare(dataset, dataset_id(dataset, path.parent), path.parent, say))
+    meta = graph.meta
+    untested = tuple(untested_classes(graph.y, graph.test, meta.class_names))
+    sight = Sight(meta, seen, machine.device("auto"), psutil.virtual_memory().total, untested)
+    draft = _first(name, command, data, sight, machine, wishes)
 
     def planned(some: Draft) -> Plan:
         return _planned(some, path, machine, sight)
@@ -86,7 +90,7 @@ def draft_spec(
     return replace(draft, heading=(*draft.heading, costs_line(planned(draft))))
 
 
-def _first(name: str, target: str, data: list[Entry], sight: Sight, machine: Machine, wishes: Wishes) -> Draft:
+def _first(name: str, command: str, data: list[Entry], sight: Sight, machine: Machine, wishes: Wishes) -> Draft:
     """All but how often."""
     half = half_instructions() or set() if sight.device == "cpu" else set()
     question = f"Which training optimisations are worth having for {_model_words(sight)} on {sight.meta.name}?"
@@ -102,13 +106,13 @@ def _first(name: str, target: str, data: list[Entry], sight: Sight, machine: Mac
         Entry("design", {"confirm": "recommended"}, _CONFIRM),
         _gate(sight),
     )
-    return Draft(_heading(target, sight), parts)
+    return Draft(_heading(command, sight), parts)
 
 
 _CONFIRM = "what is accepted is joined, and trained and timed again on fresh seeds"
 
 
-def _heading(target: str, sight: Sight) -> tuple[str, ...]:
+def _heading(command: str, sight: Sight) -> tuple[str, ...]:
     meta, device = sight.meta, "a GPU" if sight.device == "cuda" else "a CPU"
     facts = (
         f"{meta.name}: {meta.num_nodes:,} nodes, {meta.num_edges:,} edges, {meta.num_features:,} features, "
@@ -116,7 +120,7 @@ def _heading(target: str, sight: Sight) -> tuple[str, ...]:
         f"{meta.test_nodes:,} test."
     )
     start = f"a start, chosen by these sizes and {device}; every value is yours to change"
-    how = f"Written by `harness init {target}`: {start}."
+    how = f"Written by `{command}`: {start}."
     return facts, how, *(f"Mind: {warning.rstrip('.')}." for warning in meta.warnings)
 
 
@@ -128,10 +132,15 @@ def _model_words(sight: Sight) -> str:
 
 def _gate(sight: Sight) -> Entry:
     test = sight.meta.test_nodes
-    resolution = f"0.5 percentage points are {0.005 * test:.{0 if test >= 2000 else 1}f} of {test:,} test nodes"
+    resolution = f"0.5 percentage points are {0.005 * test:.2g} of {plural(test, 'test node')}"
+    if test >= 2000:
+        resolution = f"0.5 percentage points are {0.005 * test:,.0f} of {test:,} test nodes"
     resolution += "" if 0.005 * test >= 1 else ": only a variant that predicts the same can pass; test more nodes"
     if sight.seen.classes == 2 and sight.seen.rarest_share < RARE:
-        why = f"{100 * sight.seen.rarest_share:.0f} % of the nodes are of the rarer class, so that accuracy says little"
+        why = f"{100 * sight.seen.rarest_share:.2g} % of the nodes are of the rarer class, so that accuracy says little"
+        if sight.untested:
+            why += f"; but no test node is of class {sight.untested[0]}, and without one there is no ROC-AUC"
+            return Entry("gate", {"metric": "accuracy", "max_drop_pp": 0.5, "min_speedup": 1.05}, why)
         return Entry("gate", {"metric": "roc_auc", "max_drop_pp": 0.5, "min_speedup": 1.05}, why)
     return Entry("gate", {"metric": "accuracy", "max_drop_pp": 0.5, "min_speedup": 1.05}, resolution)
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from harness.graphs.checks import check_edge_attr, check_edges, check_labels, check_size
 from harness.graphs.raw import RawGraph
+from harness.graphs.splits import stratified_split
 
 SAMPLED_EDGES = 10_000  # that are looked up in the other direction
 CHUNK_EDGES = 1 << 22
 SCANNED_ROWS = 50_000  # of features, from the first on
 FEW_TO_SCALE = 10.0  # ratio of the widest column's deviation to the narrowest one's
+TOO_WIDE = 1_000.0  # deviation of a column, or of its inverse, with which training may run away or stand still
+SHARES: dict[str, Any] = {"train": 0.6, "val": 0.2, "seed": 0}  # of a split that is drawn
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,7 @@ class Looked:
 
     Attributes:
         nodes, labelled, features, classes: counts, as the source gives them.
+        stratifies: a split by class leaves nodes to validate and to test.
         smallest_class: labelled nodes of the rarest class that has any.
         rarest_share: its share of the labelled nodes.
         homophily: share of edges inside a class, among those whose ends are labelled; None without any.
@@ -30,13 +35,14 @@ class Looked:
         edge_features: attributes of an edge.
         missing: some feature is NaN.
         sparse: bags of words: no feature is negative, and at least four of five are zero.
-        uneven: columns differ in scale, so that they should be standardised.
+        uneven: columns differ in scale, or are far from 1, so that they should be standardised.
     """
 
     nodes: int
     labelled: int
     features: int
     classes: int
+    stratifies: bool
     smallest_class: int
     rarest_share: float
     homophily: float | None
@@ -61,12 +67,14 @@ def look(raw: RawGraph) -> Looked:
     check_edge_attr(raw)
     counts = np.bincount(y[y >= 0], minlength=len(names))
     present = counts[counts > 0]
+    drawn = stratified_split(y, **SHARES)
     missing, sparse, uneven = _features(raw)
     return Looked(
         nodes=len(y),
         labelled=int(counts.sum()),
         features=raw.features.num_features,
         classes=len(names),
+        stratifies=bool(len(drawn.val) and len(drawn.test)),
         smallest_class=int(present.min()),
         rarest_share=float(present.min() / counts.sum()),
         homophily=homophily(raw.source, raw.target, y),
@@ -137,4 +145,5 @@ def _scanned(raw: RawGraph) -> tuple[bool, bool, bool]:
     if sparse or not varying.any():
         return missing, sparse, False
     widths, shifts = deviation[varying], np.abs(mean[varying]) / deviation[varying]
-    return missing, sparse, bool(widths.max() > FEW_TO_SCALE * widths.min() or shifts.max() > FEW_TO_SCALE)
+    unlike = widths.max() > FEW_TO_SCALE * widths.min() or shifts.max() > FEW_TO_SCALE
+    return missing, sparse, bool(unlike or widths.max() > TOO_WIDE or widths.min() < 1.0 / TOO_WIDE)

@@ -8,7 +8,7 @@ import zipfile
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -21,7 +21,7 @@ FORMS = (
     "give wordnet, wordnet:verb, synthetic, synthetic:100000, pyg:Planetoid/Cora, ogb:ogbn-arxiv, "
     "or a file of edges or of plain arrays (csv, tsv, parquet, npz, npy, mtx)"
 )
-SYNTHETIC = {
+SYNTHETIC: dict[str, Any] = {
     "nodes": 20_000,
     "mean_degree": 14.0,
     "classes": 10,
@@ -59,7 +59,7 @@ def dataset_section(target: str, files: GivenFiles, spec_dir: Path) -> dict[str,
     Raises:
         InputError: no such data set or file, or files are missing; says what to give.
     """
-    section = None if os.path.isfile(target) else _named(target)
+    section = None if os.path.isfile(target) and _has_suffix(target) else _named(target)
     if section is None:
         section = _of_files(target, files, spec_dir)
     elif given := [f"--{key.replace('_', '-')}" for key in _file_options(files)]:
@@ -72,11 +72,15 @@ def dataset_section(target: str, files: GivenFiles, spec_dir: Path) -> dict[str,
 
 def default_name(target: str) -> str:
     """`my-cora` for pyg:Planetoid/Cora: a name that no shipped spec has."""
-    is_file = os.path.isfile(target) or Path(target).suffix.lower() in _FILES
+    is_file = os.path.isfile(target) or _has_suffix(target)
     stem = re.sub(r"^(builtin:|ogb:|(pyg:)?\w+/|pyg:)", "", target)
     words = re.sub(r"[^a-z0-9]+", "-", (Path(target).name.split(".")[0] if is_file else stem).lower()).strip("-")
     words = words or "graph"
     return (words if words.startswith("my-") else f"my-{words}")[:_LONGEST].rstrip("-")
+
+
+def _has_suffix(target: str) -> bool:
+    return Path(target).suffix.lower() in _FILES
 
 
 def _named(target: str) -> dict[str, Any] | None:
@@ -87,7 +91,7 @@ def _named(target: str) -> dict[str, Any] | None:
     if source == "wordnet":
         return {"source": "builtin", "name": "wordnet"} | ({"subset": _subset(name, target)} if name else {})
     if source == "synthetic":
-        return {"source": "synthetic"} | SYNTHETIC | ({"nodes": _nodes(name, target)} if name else {})
+        return _synthetic(_nodes(name, target) if name else SYNTHETIC["nodes"])
     if source == "ogb" or (target.startswith("ogbn-") and not name):
         return _ogb(name or target)
     if source == "pyg" or (target in known_names("pyg") and not name):
@@ -109,6 +113,16 @@ def _nodes(name: str, target: str) -> int:
     return int(digits)
 
 
+def _synthetic(nodes: int) -> dict[str, Any]:
+    """Of so many nodes; a small one has fewer edges, since a class has few pairs of nodes."""
+    return {
+        "source": "synthetic",
+        **SYNTHETIC,
+        "nodes": nodes,
+        "mean_degree": min(SYNTHETIC["mean_degree"], nodes / 20),
+    }
+
+
 def _ogb(name: str) -> dict[str, Any]:
     if not re.fullmatch(r"ogbn-[a-z0-9]+", name):
         raise InputError(Problem("init", f"'{name}' is no name of OGB's node data sets{_near(name, 'ogb')}"))
@@ -122,9 +136,11 @@ def _pyg(name: str) -> dict[str, Any]:
     return {"source": "pyg", "name": name}
 
 
-def _near(name: str, source: str) -> str:
-    near = get_close_matches(name, known_names(source), 1, 0.5)
-    return f"; did you mean {source}:{near[0]}?" if near else ""
+def _near(name: str, source: Literal["pyg", "ogb"]) -> str:
+    """A name that is like it, by the whole or by what stands after the slash, in any case of letters."""
+    words = {word.lower(): known for known in reversed(known_names(source)) for word in (known.split("/")[-1], known)}
+    near = get_close_matches(name.lower(), words, 1, 0.6)
+    return f"; did you mean {source}:{words[near[0]]}?" if near else ""
 
 
 def _file_options(files: GivenFiles) -> list[str]:
@@ -177,12 +193,18 @@ def _path_in_spec(given: str, option: str, spec_dir: Path) -> str:
     if find_file(given, spec_dir) is not None:  # under $HARNESS_DATA, where the spec finds it too
         return given
     looked = ", ".join(dict.fromkeys(str(place) for place in [here.absolute(), *candidates(given, spec_dir)]))
+    folder = next((place for place in (here, *candidates(given, spec_dir)) if place.is_dir()), None)
+    if folder is not None:
+        raise InputError(Problem(option, f"'{given}' is a folder ({folder.absolute()}); name the file in it"))
     message = f"no such file: '{given}'; looked for {looked}"
     raise InputError(Problem(option, f"{message}; {FORMS}{_near_any(given)}" if option == "init" else message))
 
 
 def _near_any(given: str) -> str:
     name = given.partition(":")[2] or given
+    own = get_close_matches(given.lower(), ("wordnet", "wordnet:verb", "synthetic"), 1, 0.7)
+    if own:
+        return f"; did you mean {own[0]}?"
     return next((hint for source in ("pyg", "ogb") if (hint := _near(name, source))), "")
 
 

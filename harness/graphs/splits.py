@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -162,6 +162,12 @@ def check_split(nodes: SplitNodes, y: np.ndarray, file: Path | str) -> SplitNode
     return SplitNodes(**labelled)
 
 
+def untested_classes(y: np.ndarray, test: np.ndarray, class_names: Sequence[str]) -> list[str]:
+    """Names of the classes of which no node tests: with one of them missing there is no ROC-AUC."""
+    counts = np.bincount(np.asarray(y)[np.asarray(test)], minlength=len(class_names))
+    return [class_names[c] for c in np.flatnonzero(counts == 0)]
+
+
 def split_warnings(nodes: SplitNodes, y: np.ndarray, class_names: tuple[str, ...]) -> list[str]:
     """What a person should know before trusting a verdict on this split."""
     found = []
@@ -172,5 +178,6 @@ def split_warnings(nodes: SplitNodes, y: np.ndarray, class_names: tuple[str, ...
         more = f" and {len(unseen) - 5} more" if len(unseen) > 5 else ""
         found.append(f"no training node of class {', '.join(unseen[:5])}{more}: a stratified split has one of each")
     if 0.005 * len(nodes.test) < 1:
-        found.append(f"only {len(nodes.test)} test nodes: 0.5 percentage points is less than one of them")
+        only = "1 test node" if len(nodes.test) == 1 else f"{len(nodes.test)} test nodes"
+        found.append(f"only {only}: 0.5 percentage points is less than one of them")
     return found

@@ -23,6 +23,7 @@ def sight_of() -> Callable[..., Sight]:
             "labelled": nodes,
             "features": features,
             "classes": 10,
+            "stratifies": True,
             "smallest_class": 100,
             "rarest_share": 0.05,
             "homophily": 0.8,

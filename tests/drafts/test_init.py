@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -126,6 +127,60 @@ def test_it_never_overwrites_silently(edges, machine, monkeypatch, capsys) -> No
     assert load_spec(path).name == "my-edges"
 
 
+def test_a_name_is_of_one_spec_alone(edges, monkeypatch, capsys) -> None:
+    (edges / "specs" / "first.yaml").write_text("name: taken\n")
+    arguments = ["init", "my_edges.csv", "--labels", "labels.csv", "--name", "taken"]
+    for output in ("specs/other.yaml", "elsewhere.yaml"):
+        assert _call(*arguments, "--output", output, monkeypatch=monkeypatch) == 2
+        assert "'taken' is the name of specs/first.yaml too" in capsys.readouterr().err
+        assert not (edges / output).exists()
+
+
+def test_the_command_that_wrote_it_is_told_whole(edges, monkeypatch) -> None:
+    (edges / "my_edges.csv").rename(edges / "my edges.csv")
+    arguments = ["init", "my edges.csv", "--labels", "labels.csv", "--directed", "--hours", "2"]
+    assert _call(*arguments, monkeypatch=monkeypatch) == 0
+    said = " ".join((edges / "specs" / "my-edges.yaml").read_text().replace("#", "").split())
+    assert "`harness init 'my edges.csv' --labels labels.csv --directed --hours 2`" in said
+
+
+def _npz(folder: Path, x: np.ndarray, y: np.ndarray) -> str:
+    edges = np.random.default_rng(0).integers(0, len(y), (2, 4 * len(y)))
+    np.savez(folder / "g.npz", edge_index=edges, x=x, y=y)
+    return "g.npz"
+
+
+@pytest.mark.parametrize(("rare", "metric"), [(10, "roc_auc"), (1, "accuracy")])
+def test_roc_auc_is_the_metric_only_where_both_classes_are_tested(folder, rare, metric, monkeypatch, capsys) -> None:
+    x = np.random.default_rng(0).normal(size=(200, 4))
+    graph = _npz(folder, x, (np.arange(200) < rare).astype(int))
+    assert _call("init", graph, monkeypatch=monkeypatch) == 0
+    path = folder / "specs" / "my-g.yaml"
+    assert load_spec(path).gate.metric == metric
+    path.write_text(path.read_text().replace("metric: accuracy", "metric: roc_auc"))
+    capsys.readouterr()
+    for command in ("plan", "prepare"):
+        code = _call(command, str(path), monkeypatch=monkeypatch)
+        assert code == (0 if rare == 10 else 2)
+        told = "gate.metric: roc_auc: no test node is of class 1" in capsys.readouterr().err
+        assert told == (rare == 1)
+
+
+def test_classes_too_small_to_be_cut_one_by_one_are_cut_together(folder, monkeypatch) -> None:
+    assert _call("init", _npz(folder, np.eye(60), np.arange(60)), monkeypatch=monkeypatch) == 0
+    split = load_spec(folder / "specs" / "my-g.yaml").dataset.split
+    assert split is not None
+    assert split.kind == "random"
+
+
+def test_features_far_from_one_are_scaled(folder, monkeypatch) -> None:
+    x = 1e30 * np.random.default_rng(0).normal(size=(200, 4))
+    assert _call("init", _npz(folder, x, np.arange(200) % 2), monkeypatch=monkeypatch) == 0
+    transform = load_spec(folder / "specs" / "my-g.yaml").dataset.transform
+    assert transform is not None
+    assert transform.scale == "standard"
+
+
 def test_outside_a_project_paths_and_schema_are_found_from_the_spec(edges, machine, monkeypatch, capsys) -> None:
     (edges / "away").mkdir()
     (edges / "away" / "schema.json").write_text('{"title": "of another program"}')
@@ -148,6 +203,9 @@ def test_outside_a_project_paths_and_schema_are_found_from_the_spec(edges, machi
         (["init", "wordnet", "--name", "a b"], "'a b' is no spec's name"),
         (["init", "wordnet", "--output", "spec.txt"], "'spec.txt' is no YAML file"),
         (["init", "my_edges.csv", "--labels", "my_edges.csv"], "my_edges.csv: dataset.labels"),
+        (["init", "wordnet", "--name", "runs"], "'runs' is a folder of results/"),
+        (["init", "wordnet", "--output", "Reference.yaml"], "'Reference' is a folder of results/"),
+        (["init", os.fsdecode(b"bad\xff.csv")], "no UTF-8; rename the file"),
     ],
 )
 def test_bad_input_is_one_message(edges, monkeypatch, capsys, arguments, words) -> None:

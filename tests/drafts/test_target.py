@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from harness.drafts.target import GivenFiles, checked, dataset_section, default_name
+from harness.graphs.sources import read_source
 from harness.spec.errors import InputError
 
 NONE = GivenFiles()
@@ -37,6 +38,17 @@ def test_a_synthetic_graph_of_any_size(tmp_path: Path) -> None:
     assert section["nodes"] == 3000
     assert checked(section).source == "synthetic"
     assert default_name("synthetic:3000") == "my-synthetic-3000"
+
+
+def test_the_smallest_synthetic_graph_that_is_offered_can_be_made(tmp_path: Path) -> None:
+    made = checked(dataset_section("synthetic:100", NONE, tmp_path))
+    assert len(read_source(made, tmp_path, lambda line: None).y) == 100
+
+
+def test_a_file_without_a_suffix_does_not_hide_a_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "wordnet").write_text("notes")
+    assert dataset_section("wordnet", NONE, tmp_path)["source"] == "builtin"
 
 
 @pytest.fixture
@@ -85,6 +97,11 @@ def test_a_file_under_the_data_folder_keeps_its_name(edges: Path) -> None:
         ("ogb:arxiv", NONE, "did you mean ogb:ogbn-arxiv?"),
         ("wordnet:adverb", NONE, "noun, verb and adj"),
         ("synthetic:few", NONE, "give the number of nodes"),
+        ("worldnet", NONE, "did you mean wordnet?"),
+        ("Wordnet:Verb", NONE, "did you mean wordnet:verb?"),
+        ("cora", NONE, "did you mean pyg:Planetoid/Cora?"),
+        ("data", NONE, "is a folder"),
+        ("data/My Edges.csv", GivenFiles(labels="data"), "is a folder"),
         ("wordnet", GivenFiles(labels="data/labels.csv"), "--labels belong to a file of edges"),
         ("data/My Edges.csv", GivenFiles(labels="none.csv"), "no such file: 'none.csv'"),
     ],
