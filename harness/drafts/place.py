@@ -25,7 +25,9 @@ def spec_path(name: str, output: Path | None, force: bool) -> Path:
     path = output if output is not None else folder / f"{name}.yaml"
     if path.suffix not in (".yaml", ".yml"):
         raise InputError(Problem("--output", f"'{path}' is no YAML file; give a name that ends in .yaml"))
-    if path.exists() and not (force and path.is_file()):
+    if path.is_dir():
+        raise InputError(Problem("--output", f"'{path}' is a folder; name the file to write"))
+    if path.exists() and not force:
         remedy = "--force overwrites it; --name or --output writes another file"
         raise InputError(Problem(str(path), f"is there already; {remedy}"))
     return path
@@ -81,12 +83,12 @@ def write(spec: Path, text: str, schema: Path) -> bool:
     """
     try:
         spec.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(spec, text)
         current = schema_text()
-        if schema.exists() and schema.read_text(encoding="utf-8") == current:
-            return False
-        write_atomically(schema, current)
-        return True
+        missing = not (schema.exists() and schema.read_text(encoding="utf-8") == current)
+        if missing:  # first: a spec that is there stops the same command
+            write_atomically(schema, current)
+        write_atomically(spec, text)
+        return missing
     except OSError as error:
         place = error.filename or spec
         raise InputError(Problem(str(place), f"cannot be written: {error.strerror}; --output names another")) from None

@@ -17,6 +17,7 @@ from harness.plan.files import variant_plans, write_plan
 from harness.plan.machine import Machine
 from harness.plan.model import Plan
 from harness.records.results import VariantResult
+from harness.spec.errors import InputError, Problem
 from harness.spec.json_schema import schema_text
 from harness.spec.load import load_spec
 from harness.spec.places import cache_root
@@ -203,14 +204,28 @@ def test_outside_a_project_paths_and_schema_are_found_from_the_spec(edges, machi
         (["init", "wordnet", "--name", "a b"], "'a b' is no spec's name"),
         (["init", "wordnet", "--output", "spec.txt"], "'spec.txt' is no YAML file"),
         (["init", "my_edges.csv", "--labels", "my_edges.csv"], "my_edges.csv: dataset.labels"),
+        (["init", "my_edges.csv", "--labels", "labels.csv", "--output", "a.yaml", "--force"], "'a.yaml' is a folder"),
+        (["init", "my_edges.csv", "--labels", "labels.csv", "--output", "labels.csv/a.yaml"], "labels.csv"),
         (["init", "wordnet", "--name", "runs"], "'runs' is a folder of results/"),
         (["init", "wordnet", "--output", "Reference.yaml"], "'Reference' is a folder of results/"),
         (["init", os.fsdecode(b"bad\xff.csv")], "no UTF-8; rename the file"),
     ],
 )
 def test_bad_input_is_one_message(edges, monkeypatch, capsys, arguments, words) -> None:
+    (edges / "a.yaml").mkdir()
     assert _call(*arguments, monkeypatch=monkeypatch) == 2
     said = capsys.readouterr().err
     assert words in said
     assert "Traceback" not in said
     assert not list((edges / "specs").iterdir())
+
+
+def test_the_spec_is_written_last(edges, monkeypatch, capsys) -> None:
+    """Or the same command, once the disk has room again, would find a spec that is there already."""
+
+    def full(path: Path, text: str) -> None:
+        raise InputError(Problem(str(path), "the disk is full"))
+
+    monkeypatch.setattr("harness.drafts.place.write_atomically", full)
+    assert _call("init", "my_edges.csv", "--labels", "labels.csv", monkeypatch=monkeypatch) == 2
+    assert "schema.json: the disk is full" in capsys.readouterr().err
