@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -11,6 +11,8 @@ from harness.spec.schema import Limits
 
 Status = Literal["ok", "oom", "timeout", "diverged", "error", "unsupported", "killed"]
 FAILED: tuple[Status, ...] = ("oom", "timeout", "diverged", "error", "unsupported", "killed")
+Seconds = Annotated[float, Field(ge=0.0, le=1e9)]  # no run takes less, and none takes 30 years
+Bytes = Annotated[int, Field(ge=0)]
 Phase = Literal["start", "load", "prepare", "train", "evaluate", "time", "done"]
 
 
@@ -56,10 +58,10 @@ class Metrics(Frozen):
 class Stages(Frozen):
     """Seconds per epoch in each stage of a training step."""
 
-    sample_s: float
-    fetch_s: float
-    compute_s: float
-    update_s: float
+    sample_s: Seconds
+    fetch_s: Seconds
+    compute_s: Seconds
+    update_s: Seconds
 
 
 class StageProfile(Frozen):
@@ -73,7 +75,7 @@ class StageProfile(Frozen):
     nodes: int = Field(description="Sum over its batches, as `edges`.")
     edges: int
     batches_crc32: int = Field(description="CRC-32 of the nodes of its batches, in their order.")
-    wait_s: float | None = Field(
+    wait_s: Seconds | None = Field(
         None, description="Seconds that the model waited for the loader, which are its `sample_s`; None without one."
     )
     stages: Stages
@@ -87,7 +89,7 @@ class StageProfile(Frozen):
 class DeviceTimes(Frozen):
     """A timing run by CUDA's own clock (events), beside the host's."""
 
-    epoch_s: list[float] = Field([], description="Seconds of the timed epochs; close to the host's, or one is wrong.")
+    epoch_s: list[Seconds] = Field([], description="Seconds of the timed epochs; close to the host's, or one is wrong.")
     busy_share: float | None = Field(
         None,
         description="Of the epoch in which stages are looked at: seconds of compute and update on the device over all. "
@@ -98,7 +100,7 @@ class DeviceTimes(Frozen):
 class Memory(Frozen):
     """Peak memory of the run, over the base after imports (`rss`) or from the allocator (`cuda`)."""
 
-    peak_bytes: int
+    peak_bytes: Bytes
     kind: Literal["rss", "cuda_allocated"]
     base_bytes: int = 0
     reserved_bytes: int | None = Field(None, description="CUDA: reserved by the caching allocator.")
@@ -129,12 +131,12 @@ class Record(Frozen):
     metrics: Metrics | None = None
     stages: Stages | None = None
     profile: StageProfile | None = Field(None, description="Timing: of the epoch that `stages` are of.")
-    epoch_s: list[float] = Field(
+    epoch_s: list[Seconds] = Field(
         [],
         description="Seconds of each training epoch, evaluation excluded. Quality: every epoch, the first included. "
         "Timing: the steady-state epochs after the warm-up.",
     )
-    warmup_s: list[float] = Field(
+    warmup_s: list[Seconds] = Field(
         [], description="Timing: seconds of the epochs before, those in which it had not settled included."
     )
     settled: bool | None = Field(

@@ -8,9 +8,11 @@ from pydantic import Field
 
 from harness.records.data_version import DataVersion
 from harness.records.drawn_batch import DrawnBatch
-from harness.records.record import DeviceTimes, StageProfile, Stages, Status
+from harness.records.record import Bytes, DeviceTimes, Seconds, StageProfile, Stages, Status
 from harness.spec.options import Frozen
 from harness.spec.schema import Gate, Seeds
+
+LogRatio = Annotated[float, Field(ge=-100.0, le=100.0)]  # a ratio of 1e43 is none that anyone measured
 
 
 class SeedRun(Frozen):
@@ -105,12 +107,12 @@ class TimedProcess(Frozen):
     arm: Literal["reference", "variant"]
     run_id: str
     status: Status
-    epoch_s: list[float] = Field([], description="Steady-state epochs, seconds each.")
-    warmup_s: list[float] = Field([], description="Epochs before them, as in the record.")
+    epoch_s: list[Seconds] = Field([], description="Steady-state epochs, seconds each.")
+    warmup_s: list[Seconds] = Field([], description="Epochs before them, as in the record.")
     settled: bool | None = Field(None, description="As in the record.")
     device_times: DeviceTimes | None = None
-    peak_bytes: int | None = None
-    reserved_bytes: int | None = Field(None, description="CUDA: peak of what the allocator reserved.")
+    peak_bytes: Bytes | None = None
+    reserved_bytes: Bytes | None = Field(None, description="CUDA: peak of what the allocator reserved.")
     profile: StageProfile | None = Field(None, description="Of one more epoch, with a clock at each stage.")
     disk_reads: str | None = Field(None, description="As in the record's counters; None without features on a disk.")
     message: str = ""
@@ -144,15 +146,15 @@ class TimingResult(Frozen):
     status: Literal["ok", "dnf", "skipped"]
     reason: str = ""
     blocks: list[Block] = []
-    log_ratios: list[float] = Field([], description="log(reference / variant) of median epoch seconds, in order.")
-    memory_log_ratios: list[float] = []
+    log_ratios: list[LogRatio] = Field([], description="log(reference / variant) of median epoch seconds, in order.")
+    memory_log_ratios: list[LogRatio] = []
     memory_exact: bool = Field(False, description="Allocator bytes that did not vary within an arm.")
     reference_stages: Stages | None = None
     variant_stages: Stages | None = None
-    preprocess_s: dict[str, float] = Field(
+    preprocess_s: dict[str, Seconds] = Field(
         {}, description="One-off costs of the variant, e.g. partition_s, cache_fill_s."
     )
-    reference_preprocess_s: dict[str, float] = Field({}, description="Likewise of the reference.")
+    reference_preprocess_s: dict[str, Seconds] = Field({}, description="Likewise of the reference.")
     estimated_bytes: int | None = None
     memory_warnings: list[str] = Field([], description="As in the record of the variant's last process.")
     counters: dict[str, Any] = {}

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from harness.records.data_version import DataVersion
-from harness.records.record import Stages, Status
+from harness.records.record import Bytes, Seconds, Stages, Status
 from harness.records.results import Parity
 from harness.spec.options import Frozen
 from harness.spec.schema import Gate, Timing
@@ -17,6 +17,7 @@ from harness.verdicts.total_cost import TotalCost
 Verdict = Literal["skipped", "dnf", "enables", "reject", "no-gain", "inconclusive", "accept"]
 Place = Literal["earns its place", "not shown", "drop", "unknown"]
 GainState = Literal["gain", "no-gain", "loss", "unknown"]
+Ratio = Annotated[float, Field(gt=0.0)]
 Interval = Annotated[tuple[float, float], Field(strict=False)]
 
 
@@ -52,7 +53,7 @@ class Accuracy(Frozen):
 class Speed(Frozen):
     """Seconds an epoch, reference over variant: above 1 is faster."""
 
-    ratio: float | None = None
+    ratio: Ratio | None = None
     ci: Interval | None = None
     level: float | None = Field(None, description="Confidence of ci at this look, two-sided.")
     blocks: int = Field(0, description="Blocks behind ratio and ci: two ratios each.")
@@ -61,10 +62,10 @@ class Speed(Frozen):
     disturbed_blocks: int = Field(0, description="Of these, blocks that something outside disturbed, and were kept.")
     disturbed_by: list[str] = Field([], description="What by, in words, each once.")
     unsettled_processes: int = Field(0, description="Of these blocks, processes whose epochs never settled.")
-    reference_epoch_s: float | None = Field(
+    reference_epoch_s: Seconds | None = Field(
         None, description="Median seconds of a steady-state epoch, of undisturbed blocks where there are any."
     )
-    variant_epoch_s: float | None = None
+    variant_epoch_s: Seconds | None = None
     epochs_disturbed: bool = Field(False, description="Both are of disturbed blocks, since there are no others.")
 
 
@@ -87,13 +88,13 @@ class OrderEffect(Frozen):
 class MemoryUse(Frozen):
     """Peak bytes over the base, reference over variant: above 1 is smaller."""
 
-    ratio: float | None = None
+    ratio: Ratio | None = None
     ci: Interval | None = None
     level: float | None = None
     state: GainState
     exact: bool = Field(False, description="Allocator bytes that never vary: no interval is needed.")
-    reference_bytes: int | None = Field(None, description="Median peak of the timing processes.")
-    variant_bytes: int | None = None
+    reference_bytes: Bytes | None = Field(None, description="Median peak of the timing processes.")
+    variant_bytes: Bytes | None = None
     estimated_bytes: int | None = Field(None, description="Expected for the variant before the run.")
     measured_over_estimated: float | None = None
     estimate_off: bool = Field(False, description="The measured peak is over 1.5 times the estimate, or under half.")
@@ -174,14 +175,14 @@ class ComparisonVerdict(Frozen):
 class Control(Frozen):
     """The baseline timed against itself: the noise floor."""
 
-    ratio: float | None = None
+    ratio: Ratio | None = None
     ci: Interval | None = None
     level: float | None = None
     blocks: int = 0
     state: Literal["quiet", "noisy", "missing"]
     reason: str
     smallest_gain: float | None = Field(None, description="Upper over lower: smaller gains drown in the noise.")
-    memory_ratio: float | None = None
+    memory_ratio: Ratio | None = None
     memory_ci: Interval | None = None
     disturbed_blocks: int = Field(0, description="As for a comparison's speed.")
     disturbed_by: list[str] = []

@@ -92,8 +92,12 @@ class ResultsFolder:
             *(result.environment for result in self.results),
             *(run.environment for v in self.variants.values() for run in (*v.runs, *v.reference_runs)),
         ]
-        values = [environment[key] for environment in environments if environment.get(key) not in (None, "")]
-        return list(dict.fromkeys(values))
+        found: list[Any] = []
+        for environment in environments:
+            value = environment.get(key)
+            if value not in (None, "", *found):
+                found.append(value)
+        return found
 
 
 def options_key(cell: Cell) -> str:

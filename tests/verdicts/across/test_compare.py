@@ -234,3 +234,8 @@ def test_an_empty_folder_is_refused() -> None:
     b = type(empty)("b", empty.plan, {}, {}, empty.verdicts)
     with pytest.raises(InputError, match="b: holds no results of its plan"):
         compare(folder("a"), b)
+
+
+def test_an_environment_of_another_shape_is_a_difference_and_no_fault() -> None:
+    found = compare(folder("a"), folder("b", environment=OLD | {"cuda": {"driver": [1, 2]}}))
+    assert ("cuda", "{'driver': [1, 2]}") in [(d.what, d.b) for d in found.differences] or "cuda" in found.unrecorded
