@@ -14,6 +14,7 @@ from harness.spec.schema import Gate
 from harness.verdicts.dataset_label import dataset_label
 from harness.verdicts.disturbed import causes
 from harness.verdicts.model import ComparisonVerdict, Confirmation, Verdict, Verdicts
+from harness.verdicts.rule import NOT_RUN
 from harness.verdicts.wording import METRICS, interval_text, plural, ratio_text
 
 ORDER: tuple[Verdict, ...] = ("accept", "enables", "inconclusive", "no-gain", "reject", "dnf", "skipped")
@@ -23,7 +24,7 @@ MEANINGS: dict[Verdict, str] = {
     "inconclusive": "the data decide neither way yet",
     "no-gain": "accuracy may be kept, but it is not faster (or smaller) by the least gain asked for",
     "reject": "the drop is shown to exceed the limit, or what was declared exact is not",
-    "dnf": "a run did not finish, diverged, or left nothing, where its reference ran",
+    "dnf": "a run did not finish, or diverged, where its reference ran",
     "skipped": "this machine or library cannot run it",
 }
 _NAMED = 4
@@ -157,6 +158,8 @@ def _why_none(verdicts: Verdicts, compared: list[ComparisonVerdict], enabling: l
         return f"{_listed([c.variant for c in enabling])} can train where the reference cannot ({summary})"
     if broken:
         return f"{_listed(broken)}, with which they are compared, did not train to the end"
+    if compared and all(c.reason == NOT_RUN for c in compared):
+        return "none has been run yet"
     if counts["dnf"] == len(compared):
         return "none trained to the end"
     waiting = [c for c in compared if c.verdict == "inconclusive" and c.accuracy and c.accuracy.state == "pass"]

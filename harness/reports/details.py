@@ -20,6 +20,7 @@ from harness.reports.where_time_goes import sooner_text
 from harness.verdicts.half_node import least_spread_pp
 from harness.verdicts.model import Accuracy, ComparisonVerdict, FailedRun, Verdicts
 from harness.verdicts.order_effect import order_words
+from harness.verdicts.rule import NOT_RUN
 from harness.verdicts.total_cost import payoff_text
 from harness.verdicts.wording import plural
 
@@ -214,9 +215,10 @@ def _counted(counted: bool) -> str:
 
 
 def failures(plan: Plan, verdicts: Verdicts, variants: Mapping[str, VariantResult]) -> list[Failure]:
-    """Skipped cells and failed runs with their reasons; runs of a variant that ended alike share a row."""
+    """Skipped cells, those not run yet and failed runs; runs of a variant that ended alike share a row."""
     skipped = {s.variant: s.reason for s in plan.skipped}
     skipped |= {c.variant: c.reason for c in verdicts.comparisons if c.verdict == "skipped"}
+    waiting = [c.variant for c in verdicts.comparisons if c.reason == NOT_RUN]
     alike: dict[tuple[str, str, str, str], list[int]] = {}
     for name, run in _failed_runs(verdicts, variants).values():
         seeds = alike.setdefault((name, run.purpose, run.status, run.message), [])
@@ -224,6 +226,7 @@ def failures(plan: Plan, verdicts: Verdicts, variants: Mapping[str, VariantResul
             seeds.append(run.seed)
     return [
         *(Failure(name, "all of it", "skipped", reason) for name, reason in skipped.items()),
+        *(Failure(name, "all of it", "missing", NOT_RUN) for name in waiting),
         *(Failure(name, _runs_text(p, seeds), status, text) for (name, p, status, text), seeds in alike.items()),
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.reports.answer import cell_names, metric, sentence
 from harness.verdicts.control import noise_objection
 from harness.verdicts.model import ComparisonVerdict, Verdicts
-from harness.verdicts.rule import INCOMPLETE
+from harness.verdicts.rule import INCOMPLETE, NOT_RUN
 from harness.verdicts.warnings import coarse_test_set
 from harness.verdicts.wording import plural
 
@@ -59,6 +59,8 @@ def _line(what: str, entries: list[tuple[str, str]], named: int | None) -> str:
 
 
 def _questions(comparison: ComparisonVerdict, verdicts: Verdicts) -> list[Question]:
+    if comparison.reason == NOT_RUN:
+        return [("Not run yet", "")]
     if comparison.not_comparable:  # until they are, neither seeds nor blocks would settle anything
         return [("Not decided", comparison.not_comparable)]
     found = [*_of_the_gain(comparison, verdicts), *_of_the_accuracy(comparison, verdicts)]

@@ -64,7 +64,7 @@ def analyze(
 
     Args:
         plan: what was to run.
-        variants: quality results by name, the references' among them; what is missing becomes a dnf.
+        variants: quality results by name, the references' among them; what is missing is not run yet, so undecided.
         timings: timing results by name, the control's under `control`.
         confirmed: what confirms the recommendation, as far as it has been run.
 

@@ -14,6 +14,7 @@ from harness.verdicts.pairs import Quality
 from harness.verdicts.wording import METRICS, interval_pp, interval_text, places_apart, plural, ratio_text, signed
 
 INCOMPLETE = "timing is not complete"  # what a reason says of one
+NOT_RUN = "not run yet: there are no results of it"
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Findings:
     goal: Literal["speed", "memory"]
     exact: bool
     parity: Parity | None
-    quality: Quality | None  # None: the variant left no results
+    quality: Quality | None  # None: there are no results of it yet
     speed: Speed
     memory: MemoryUse
     control: Control
@@ -41,7 +42,7 @@ def verdict(f: Findings, gate: Gate) -> tuple[Verdict, str]:
     exact variant without a parity check are **inconclusive**.
     """
     if f.quality is None:
-        return "dnf", "no results: the variant's job left no file"
+        return "inconclusive", NOT_RUN
     if f.quality.outcome == "enables" and f.not_comparable is not None:
         return "inconclusive", _sentence(f.not_comparable, f.quality.why)
     if f.quality.outcome != "ran":

@@ -16,7 +16,7 @@ import pytest
 
 from harness.plan.model import DatasetPlan
 from harness.records.record import Stages
-from harness.reports.answer import answer, control_line, looks_line, question, sentence
+from harness.reports.answer import answer, control_line, headline, looks_line, question, sentence
 from harness.reports.details import environment_facts, facts, failures, value_text
 from harness.reports.figures.data import FigureData
 from harness.reports.figures.drawing import Figure
@@ -39,6 +39,7 @@ from harness.verdicts.model import (
     Speed,
     Verdicts,
 )
+from harness.verdicts.rule import NOT_RUN
 from harness.verdicts.warnings import coarse_test_set
 
 from .conftest import accuracy, comparison, failed_comparison, memory_use, speed
@@ -244,8 +245,8 @@ def test_marks_say_their_values_and_decoration_is_silent(make_verdicts, make_pla
         (
             stages,
             "c: sample 26.4 ms, 32 % of 82.6 ms",
-            16,
-        ),  # four stages of three bars, a tick in each variant's bar and two in the baseline's
+            18,
+        ),  # four stages of three bars, a tick and a ring in each variant's bar and two ticks in the baseline's
         (memory, "baseline (ref.): 100 MB measured", 6),
     ):
         assert f"<title>{said}</title>" in figure.wide
@@ -675,3 +676,18 @@ def test_every_ink_of_a_figure_is_seen_on_a_dark_page(report: tuple[Verdicts, Pa
 def test_the_days_of_the_measurement_stand_with_the_machine(edge_report, measured, said) -> None:
     verdicts = edge_report("each")[0].model_copy(update={"measured": measured})
     assert dict(environment_facts(verdicts, {})).get("measured") == said
+
+
+def test_what_a_grid_did_not_come_to_has_not_failed(make_verdicts, make_plan, make_results, tmp_path) -> None:
+    """A folder of a grid that was stopped: neither a failure, nor all well."""
+    waiting = comparison(
+        "a", "inconclusive", reason=NOT_RUN, n_pairs=0, accuracy=None, time_to_reference=None, **UNTIMED
+    )
+    verdicts = make_verdicts([waiting, comparison("b", "no-gain")], recommended=[])
+    variants, timings = make_results(verdicts)
+    write_report(make_plan(verdicts), verdicts, {k: v for k, v in variants.items() if k != "a"}, timings, tmp_path)
+    document = (tmp_path / "report.md").read_text()
+    assert "- Not run yet: a." in document
+    assert re.search(r"\| a +\| all of it +\| missing +\| not run yet: there are no results of it", document)
+    alone = make_verdicts([waiting], recommended=[])
+    assert headline(alone) == "None of 1 variant is shown to be worth having: none has been run yet."

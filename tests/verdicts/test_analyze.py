@@ -299,9 +299,14 @@ def test_seeds_that_the_reference_failed_form_no_pair() -> None:
     )
 
 
-def test_missing_results_are_dnf() -> None:
-    assert verdict_of(None, None).reason == "no results: the variant's job left no file"
-    assert verdict_of(None, timing_of("v")).verdict == "dnf"
+def test_a_variant_that_has_not_been_run_has_not_failed() -> None:
+    """A grid that stopped half-way says nothing against what it did not come to."""
+    found = verdict_of(None, None)
+    assert (found.verdict, found.reason) == ("inconclusive", "not run yet: there are no results of it")
+    assert verdict_of(None, timing_of("v")).verdict == "inconclusive"
+
+
+def test_without_a_single_run_there_is_nothing_to_pair() -> None:
     empty = quality_of("v", metrics=[], reference=[])
     assert verdict_of(empty, timing_of("v")).verdict == "dnf"
 
@@ -569,10 +574,10 @@ def test_nothing_accepted_recommends_nothing() -> None:
     assert found.recommended_note == "no variant was accepted"
 
 
-def test_all_failed_still_gives_a_row_each() -> None:
+def test_a_plan_without_results_still_gives_a_row_each() -> None:
     plan = plan_of(*(Comparison(variant=f"v{i}") for i in range(3)))
     found = analyze(plan, {}, {})
-    assert [c.verdict for c in found.comparisons] == ["dnf"] * 3
+    assert [c.verdict for c in found.comparisons] == ["inconclusive"] * 3
     assert (found.control.state, found.references, found.test_set) == ("missing", [], None)
 
 
