@@ -24,7 +24,7 @@ from harness.reports.figures.in_order import figures
 from harness.reports.figures.learning_curves import learning_curves
 from harness.reports.figures.memory import memory
 from harness.reports.figures.partitions import partitions
-from harness.reports.figures.stage_shares import stage_shares
+from harness.reports.figures.stage_shares import _clear_of, stage_shares
 from harness.reports.figures.subgraph import places, sampled_subgraph
 from harness.verdicts.analyze import analyze
 from harness.verdicts.model import Verdicts
@@ -300,3 +300,8 @@ def test_the_references_peak_is_the_tables(real) -> None:
     assert peaks[0] != peaks[1]
     first = rows(memory(real.plan, even))[0]
     assert first == {"variant": "baseline (ref.)", "kind": "measured", "bytes": round(sum(peaks) / 2)}
+
+
+@pytest.mark.parametrize(("ring", "at"), [(None, 5.0), (9.0, 5.0), (5.5, 2.75), (4.5, 7.25)])
+def test_no_ring_covers_a_share(ring: float | None, at: float) -> None:
+    assert _clear_of(ring, 0.0, 10.0, 2.0) == at

@@ -183,6 +183,14 @@ def _stage_rows(name: str, stages: Stages) -> list[dict[str, Any]]:
     return rows
 
 
+def _clear_of(ring: float | None, start: float, end: float, least: float) -> float:
+    """The middle of a stage's part of a bar, or of what lies to one side of a ring that would cover it."""
+    middle = (start + end) / 2
+    if ring is None or abs(ring - middle) >= least:
+        return middle
+    return (start + ring) / 2 if ring > middle else (ring + end) / 2
+
+
 def _stages_svg(
     rows: list[dict[str, Any]],
     floors: list[dict[str, Any]],
@@ -208,10 +216,12 @@ def _stages_svg(
     bars = base.mark_bar(stroke="#ffffff", strokeWidth=0.8).encode(
         x=x, x2="end:Q", y=y, color=colour, description="hover:N"
     )
+    pixel = longest * per_unit / width
+    beside = {ring["variant"]: ring["seconds"] * per_unit for ring in rings}
     roomy = [
-        r | {"centre": (r["start"] + r["end"]) / 2}
+        r | {"centre": _clear_of(beside.get(r["variant"]), r["start"], r["end"], 16 * pixel)}
         for r in rows
-        if (r["end"] - r["start"]) / (longest * per_unit) * width > 22
+        if r["end"] - r["start"] > 22 * pixel
     ]
     shares = (
         alt.Chart(alt.Data(values=roomy))
