@@ -29,8 +29,13 @@ def spread_judged(by_layer: Sequence[float | None], jumping: str) -> float | Non
 
 
 def over_smoothed(by_layer: Sequence[float | None], jumping: str) -> bool | None:
-    """Whether that layer is collapsed, or zero; None without a hidden layer. Arguments as in `spread_judged`."""
+    """Whether that layer is collapsed, or zero; None without a hidden layer. Arguments as in `spread_judged`.
+
+    Never of nodes whose features are alike from the start: no layer has drawn those together.
+    """
     if len(by_layer) < 3:
         return None
+    if by_layer[0] is None or by_layer[0] < COLLAPSED:
+        return False
     spread = spread_judged(by_layer, jumping)
     return spread is None or spread < COLLAPSED

@@ -50,7 +50,7 @@ def test_rows_of_zeros_are_left_out_and_counted():
 )
 def test_the_narrowest_hidden_layer_decides(hidden, smoothed):
     probe = SpreadProbe()
-    for embeddings in (torch.ones(10, 3), hidden, torch.eye(10), torch.eye(10)):
+    for embeddings in (torch.eye(10), hidden, torch.eye(10), torch.eye(10)):
         probe.see(embeddings)
     counters = probe.counters()
     assert counters["over_smoothed"] is smoothed

@@ -18,6 +18,8 @@ RECOVERING = [0.9, 0.5, 0.001, 0.1, 0.7]  # features, three hidden layers, logit
         ([0.9, 0.5, None, 0.7, 0.7], "none", None, True),  # a layer of zeros
         ([0.9, None, 0.7], "cat", None, True),
         ([0.9, 0.1, 0.2, 0.7], "none", 0.1, False),
+        ([0.0, 0.0, 0.0, 0.0], "none", 0.0, False),  # features that are alike: no layer's doing
+        ([None, 0.0, 0.0], "none", 0.0, False),  # features of zeros
         ([0.9, 0.7], "none", None, None),  # no hidden layer
         ([], "none", None, None),
     ],
