@@ -126,7 +126,7 @@ def _print_table(
     if not targets:
         raise InputError(Problem("report", "which results? give results/<spec>, or several"))
     wanted = None if columns is None else chosen(columns)
-    folders = [judged_folder(target) for target in targets]
+    folders = list(dict.fromkeys(judged_folder(target) for target in targets))
     found = [read_model(folder / "verdicts.json", Verdicts) for folder in folders]
     for verdicts, folder in zip(found, folders, strict=True):
         if _plan_since(verdicts, folder) is not None:

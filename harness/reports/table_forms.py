@@ -27,6 +27,7 @@ VERSION = 1  # of the JSON form
 
 _LATEX_HEAD = (
     "% For \\input. Needs \\usepackage[T1]{fontenc}, [utf8]{inputenc}, and textcomp, array, booktabs, longtable.\n"
+    "% Too wide for a portrait page? Fewer columns by --columns, or a landscape page.\n"
 )
 
 

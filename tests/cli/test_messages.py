@@ -134,3 +134,10 @@ def test_two_specs_of_one_name_are_refused(tmp_path):
     done = call("validate", "a.yaml", "b.yaml", folder=tmp_path)
     assert done.returncode == 2
     assert "b.yaml: its name 'one' is that of a.yaml too" in done.stderr
+
+
+def test_a_folder_given_twice_is_in_the_table_once(tmp_path):
+    folder = Path(__file__).parents[2] / "results" / "reference" / "quickstart"
+    once = call("report", folder, "--format", "csv", folder=tmp_path).stdout
+    assert once.startswith("spec,variant,")
+    assert call("report", folder, folder / "verdicts.json", "--format", "csv", folder=tmp_path).stdout == once
