@@ -325,13 +325,28 @@ def test_the_control_s_cells_say_on_a_phone_that_they_are_ratios(edge_report) ->
     ]
 
 
+def test_what_is_crowded_near_the_limits_is_drawn_once_more_and_named(make_verdicts) -> None:
+    """Exact variants beside one that is nine points off and one that is half as fast."""
+    close = [comparison(f"exact-{i}", speed=speed(1.0 + 0.04 * i), accuracy=accuracy(0.0)) for i in range(4)]
+    far = [
+        comparison("lossy", "reject", speed=speed(2.0), accuracy=accuracy(-9.0)),
+        comparison("slow", "no-gain", speed=speed(0.4), accuracy=accuracy(0.0)),
+    ]
+    whole, near = trade_off(make_verdicts([*far, *close]))
+    assert "too close to others for a name" in whole.caption
+    assert [row[0] for row in near.data.rows] == [c.variant for c in close]
+    assert all(f">{c.variant}</text>" in near.wide for c in close)
+    assert "the 4 variants that lose at most 2 pp and are at least 0.8 times as fast" in near.caption
+    assert len(trade_off(make_verdicts(far))) == len(trade_off(make_verdicts(close))) == 1
+
+
 def test_points_without_a_name_are_counted_in_both_drawings(make_verdicts) -> None:
     def figure(count: int) -> tuple[str, list[int]]:
         many = [
             comparison(f"a-rather-long-name-{i}", speed=speed(1.2 + 0.02 * i), accuracy=accuracy(0.05 * i))
             for i in range(count)
         ]
-        drawn = trade_off(make_verdicts(many))
+        drawn, *_ = trade_off(make_verdicts(many))
         texts = [re.findall(r">([^<>]+)</text>", svg) for svg in (drawn.wide, drawn.narrow)]
         return drawn.caption, [count - sum(text.startswith("a-rat") for text in told) for told in texts]
 

@@ -39,8 +39,14 @@ SHAPES = {
 }
 
 
-def trade_off(verdicts: Verdicts) -> Figure:
-    """Speed-up over accuracy change, with both intervals and both limits."""
+NEAR_DROPS, NEAR_RATIO = 4, 0.8  # drops that the gate allows, and speed-up, up to which a variant is near the limits
+
+
+def trade_off(verdicts: Verdicts) -> list[Figure]:
+    """Speed-up over accuracy change, with both intervals and both limits.
+
+    Where points have no room for their names, those near the limits are drawn once more, enlarged.
+    """
     gate = verdicts.gate
     title = f"Speed-up against change of {metric(gate)}"
     compared = [c for c in verdicts.comparisons if _measured_both(c)]
@@ -48,9 +54,9 @@ def trade_off(verdicts: Verdicts) -> Figure:
     absent = [c.variant for c in verdicts.comparisons if not _measured_both(c) and c.verdict != "skipped"]
     if not points:
         why = f"no variant has both its {metric(gate)} and its speed-up measured"
-        return Figure("speed_accuracy", title, "", missing=f"Not drawn: {why}.")
-    wide, bare = _trade_off_svg(points, verdicts, WIDE)
-    narrow, bare_narrow = _trade_off_svg(points, verdicts, NARROW)
+        return [Figure("speed_accuracy", title, "", missing=f"Not drawn: {why}.")]
+    wide, bare = _trade_off_svg(points, gate, WIDE, "")
+    narrow, bare_narrow = _trade_off_svg(points, gate, NARROW, "")
     caption = (
         f"Up is faster, right is more accurate; bars are the intervals of the table. A variant passes the accuracy "
         f"gate where its whole bar lies right of the dashed line at {fixed(-gate.max_drop_pp, 2)} pp, and is "
@@ -62,7 +68,25 @@ def trade_off(verdicts: Verdicts) -> Figure:
     caption += _bare_text(bare, bare_narrow)
     if absent:
         caption += f" Not drawn, for want of one of the two: {some(absent)}."
-    return Figure("speed_accuracy", title, caption, wide, narrow, data=_data(compared))
+    whole = Figure("speed_accuracy", title, caption, wide, narrow, data=_data(compared))
+    near = [c for c, point in zip(compared, points, strict=True) if _is_near(point, gate)]
+    return [whole, _enlarged(near, gate)] if bare and 1 < len(near) < len(compared) else [whole]
+
+
+def _is_near(point: dict[str, Any], gate: Gate) -> bool:
+    return point["delta"] >= -NEAR_DROPS * gate.max_drop_pp and point["ratio"] >= NEAR_RATIO
+
+
+def _enlarged(near: list[ComparisonVerdict], gate: Gate) -> Figure:
+    """The same of these variants alone."""
+    points = [_point(c, gate) for c in near]
+    wide, bare = _trade_off_svg(points, gate, WIDE, "near-")
+    narrow, bare_narrow = _trade_off_svg(points, gate, NARROW, "near-")
+    caption = (
+        f"Of the figure above the {len(near)} variants that lose at most {NEAR_DROPS * gate.max_drop_pp:g} pp and are "
+        f"at least {NEAR_RATIO:g} times as fast, enlarged.{_bare_text(bare, bare_narrow)}"
+    )
+    return Figure("speed_accuracy_near", "The same near the limits", caption, wide, narrow, data=_data(near))
 
 
 def _bare_text(wide: int, narrow: int) -> str:
@@ -147,11 +171,11 @@ def _plane(points: list[dict[str, Any]], gate: Gate, over_all: int) -> _Plane:
     )
 
 
-def _trade_off_svg(points: list[dict[str, Any]], verdicts: Verdicts, over_all: int) -> tuple[str, int]:
+def _trade_off_svg(points: list[dict[str, Any]], gate: Gate, over_all: int, part: str) -> tuple[str, int]:
     """The SVG, and how many points have no room for their name."""
     import altair as alt
 
-    gate, plane = verdicts.gate, _plane(points, verdicts.gate, over_all)
+    plane = _plane(points, gate, over_all)
     low, high = math.exp(plane.log_y[0]), math.exp(plane.log_y[1])
     drawn = [
         p
@@ -183,7 +207,7 @@ def _trade_off_svg(points: list[dict[str, Any]], verdicts: Verdicts, over_all: i
     if names:
         layers.append(_written(names, plane, INK, 12))
     chart = alt.layer(*layers).properties(width=plane.width, height=plane.height)
-    return svg(chart, f"speed-accuracy-{over_all}"), len(points) - len(names)
+    return svg(chart, f"speed-accuracy-{part}{over_all}"), len(points) - len(names)
 
 
 def _verdict_encodings(present: list[str], over_all: int) -> tuple[Any, Any]:
