@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -65,6 +66,7 @@ def report(
             if not (folder / "plan.json").is_file():
                 what = "results without their plan.json are read with --show or --format; a page needs the plan too"
                 raise InputError(Problem(str(folder), what))
+            _refuse_earlier_verdicts(verdicts, folder)
             made = refined(read_model(folder / "plan.json", Plan))
             write_report(made, verdicts, *read_results(folder, made), folder, tested_claims(folder, made.spec))
 
@@ -77,6 +79,23 @@ def _plan_since(verdicts: Verdicts, folder: Path) -> Plan | None:
     plan_file = folder / "plan.json"
     made = read_model(plan_file, Plan) if plan_file.is_file() else None
     return made if made is not None and verdicts.of_another(plan_id(made)) else None
+
+
+def _refuse_earlier_verdicts(verdicts: Verdicts, folder: Path) -> None:
+    """A page of one plan's question and gate over another's verdicts would be false.
+
+    Raises:
+        InputError: the verdicts are of an earlier plan than the one beside them.
+    """
+    if _plan_since(verdicts, folder) is None:
+        return
+    file = folder / "verdicts.json"
+    again = shlex.join(["harness", "analyze", str(folder), "--output", str(file)])
+    what = (
+        f"these verdicts are of an earlier plan than {folder / 'plan.json'}; `{again}` judges what is there by "
+        "the plan of now, and `snakemake` runs what it lacks"
+    )
+    raise InputError(Problem(str(file), what))
 
 
 def _show_verdicts(verdicts: Verdicts, folder: Path) -> None:

@@ -160,4 +160,22 @@ def test_verdicts_of_an_earlier_plan_are_not_shown_as_of_this_one(
         assert (f"s: the verdicts and the report in {folder} are of an earlier plan than" in told) != shown
         assert (f"--config spec={made.spec_path}" in told) != shown
         status(str(folder))
-        assert ("dnf" in capsys.readouterr().out) == shown
+        assert ("inconclusive" in capsys.readouterr().out) == shown
+
+
+def test_no_page_is_made_of_one_plan_and_the_verdicts_of_another(
+    plan_of: PlanOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: Machine
+) -> None:
+    """Its question and its gate would be those of the new spec, its answer by the old one."""
+    monkeypatch.setattr("harness.plan.machine.probe", lambda folder: machine)
+    plan, more = plan_of(TWO), plan_of(TWO + "gate: {max_drop_pp: 5.0}\n")
+    folder = tmp_path / plan.spec
+    write_plan(plan, tmp_path)
+    analyze(folder / "plan.json", folder / "verdicts.json", "")
+    write_plan(more, tmp_path)
+    with pytest.raises(InputError, match=r"earlier plan than .*plan\.json; `harness analyze "):
+        report([folder])
+    assert not (folder / "report.html").exists()
+    analyze(folder / "plan.json", folder / "verdicts.json", "")
+    report([folder])
+    assert (folder / "report.html").exists()
