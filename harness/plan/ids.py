@@ -12,6 +12,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from harness.plan.version import TABLES_VERSION
 from harness.spec.dataset import Dataset, Files
 from harness.spec.options import Model, Options, Training
 from harness.spec.places import find_file
@@ -106,13 +107,16 @@ def dataset_id(dataset: Dataset, spec_dir: Path) -> str:
     """Id of a prepared graph: the section, and for files their resolved path, size and time of change.
 
     A changed file is prepared anew under another id; runs hold the fingerprint of the content, so that touching a
-    file repeats the preparation and no run.
+    file repeats the preparation and no run. So does a new way of reading tables.
     """
     files = {}
     for key, path in dataset_files(dataset, spec_dir).items():
         stat = path.stat()
         files[key] = [str(path.resolve()), stat.st_size, stat.st_mtime_ns]
-    return digest("dataset", {"dataset": dataset_section(dataset), "files": files})
+    content: dict[str, Any] = {"dataset": dataset_section(dataset), "files": files}
+    if "edges" in files:
+        content["tables"] = TABLES_VERSION
+    return digest("dataset", content)
 
 
 def run_id(

@@ -228,8 +228,9 @@ def resolution_line(verdicts: Verdicts) -> str:
     if test is None:
         return "Resolution: the number of test nodes is not known, since no run ended well."
     low, high = test.sampling_error_pp
+    nodes = plural(test.nodes, "test node")
     return (
-        f"Resolution: {verdicts.gate.max_drop_pp:g} pp = {test.max_drop_nodes:.3g} of {test.nodes:,} test nodes; "
+        f"Resolution: {verdicts.gate.max_drop_pp:g} pp = {test.max_drop_nodes:.3g} of {nodes}; "
         f"another test set of this size would move a difference by about {low:.2g} to {high:.2g} pp "
         "(one standard error), so every verdict is conditional on this one."
     )

@@ -46,8 +46,8 @@ def interval_text(lower: float, upper: float, places: int = 2) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """1 pair, 2 pairs."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """1 pair, 2 pairs, 1,000 pairs."""
+    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def percent(fraction: float) -> str:

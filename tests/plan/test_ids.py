@@ -239,6 +239,22 @@ def test_a_changed_file_is_prepared_anew_and_keeps_its_cells(tmp_path: Path) -> 
     assert id_of(BASE, dataset=section) == id_of(BASE, dataset=Files(source="files", path="g.npz"))
 
 
+def test_tables_are_read_anew_by_another_version_of_their_reader_and_arrays_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "e.csv").write_text("0,1\n")
+    (tmp_path / "g.npz").write_bytes(b"one")
+    table, arrays = (
+        Files(source="files", edges="e.csv", features="x.npy", labels="y.csv"),
+        Files(source="files", path="g.npz"),
+    )
+    before = [dataset_id(section, tmp_path) for section in (table, arrays)]
+    monkeypatch.setattr("harness.plan.ids.TABLES_VERSION", -1)
+    after = [dataset_id(section, tmp_path) for section in (table, arrays)]
+    assert before[0] != after[0]
+    assert before[1] == after[1]
+
+
 def test_a_file_of_edge_attributes_enters_the_data_set(tmp_path: Path) -> None:
     section = Files(source="files", edges="e.npy", features="x.npy", labels="y.npy", edge_features="a.npy")
     without = dataset_id(section, tmp_path)
