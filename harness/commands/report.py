@@ -19,7 +19,6 @@ from harness.reports.column_names import COLUMN_NAMES
 from harness.spec.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from harness.plan.model import Plan
     from harness.verdicts.model import Verdicts
 
 
@@ -71,23 +70,15 @@ def report(
             write_report(made, verdicts, *read_results(folder, made), folder, tested_claims(folder, made.spec))
 
 
-def _plan_since(verdicts: Verdicts, folder: Path) -> Plan | None:
-    """The plan of a folder, where the verdicts in it are of an earlier one; committed results have none."""
-    from harness.plan.confirmation import plan_id
-    from harness.plan.model import Plan
-
-    plan_file = folder / "plan.json"
-    made = read_model(plan_file, Plan) if plan_file.is_file() else None
-    return made if made is not None and verdicts.of_another(plan_id(made)) else None
-
-
 def _refuse_earlier_verdicts(verdicts: Verdicts, folder: Path) -> None:
     """A page of one plan's question and gate over another's verdicts would be false.
 
     Raises:
         InputError: the verdicts are of an earlier plan than the one beside them.
     """
-    if _plan_since(verdicts, folder) is None:
+    from harness.reports.earlier_plan import plan_since
+
+    if plan_since(verdicts, folder) is None:
         return
     file = folder / "verdicts.json"
     again = shlex.join(["harness", "analyze", str(folder), "--output", str(file)])
@@ -103,9 +94,10 @@ def _show_verdicts(verdicts: Verdicts, folder: Path) -> None:
     from rich.console import Console
 
     from harness.reports.details import command
+    from harness.reports.earlier_plan import plan_since
     from harness.reports.terminal import say, verdict_table
 
-    made = _plan_since(verdicts, folder)
+    made = plan_since(verdicts, folder)
     if made is None:
         verdict_table(verdicts, Console(), folder)
         return
@@ -136,6 +128,7 @@ def _print_table(
 ) -> None:
     """One table of the verdicts of all targets, to the screen; their plans are not needed."""
     from harness.reports.columns import chosen
+    from harness.reports.earlier_plan import plan_since
     from harness.reports.table_forms import table_text
     from harness.verdicts.model import Verdicts
 
@@ -148,6 +141,6 @@ def _print_table(
     folders = list(dict.fromkeys(judged_folder(target) for target in targets))
     found = [read_model(folder / "verdicts.json", Verdicts) for folder in folders]
     for verdicts, folder in zip(found, folders, strict=True):
-        if _plan_since(verdicts, folder) is not None:
+        if plan_since(verdicts, folder) is not None:
             print(f"warning: {folder}: verdicts of an earlier plan than plan.json", file=sys.stderr)
     print(table_text(found, form, wanted), end="")

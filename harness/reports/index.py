@@ -8,6 +8,7 @@ from pathlib import Path
 from harness import __version__
 from harness.plan.model import Plan
 from harness.records.files import read_model, write_atomically
+from harness.reports.earlier_plan import plan_since
 from harness.reports.escaping import markdown
 from harness.reports.html import environment, source
 from harness.reports.index_contents import MEAN_HEADING, ONCE_HEADINGS, SPEC_HEADINGS, IndexContents, index_contents
@@ -53,6 +54,9 @@ def _read(root: Path) -> tuple[list[JudgedSpec], list[str]]:
             continue
         try:
             verdicts = read_model(folder / "verdicts.json", Verdicts)
+            if plan_since(verdicts, folder) is not None:
+                left_out.append(f"{folder.name}: judged by an earlier plan; `harness analyze` judges it by that of now")
+                continue
             specs.append(JudgedSpec(folder.name, _dataset(folder, verdicts), verdicts))
         except InputError as error:
             left_out.append(f"{folder.name}: {error.problems[0].message}")

@@ -17,6 +17,7 @@ from .conftest import comparison, failed_comparison, memory_use, speed
 from .edge_pages import HOSTILE
 from .test_report import _Page
 
+MEASURED = Path(__file__).parents[1] / "verdicts" / "real"
 REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 
 
@@ -91,6 +92,15 @@ def test_nothing_to_read_is_said(tmp_path) -> None:
     (tmp_path / "planned" / "plan.json").write_text("{}")
     with pytest.raises(InputError, match="planned: planned, and not judged yet"):
         write_index(tmp_path)
+
+
+def test_verdicts_of_an_earlier_plan_are_left_out(write, tmp_path) -> None:
+    """The columns would say of today's spec what was measured of another."""
+    write("one", "Cora", comparison("a"))
+    folder = write("two", "Debian", comparison("a"), plan_id="of another")
+    shutil.copy(MEASURED / "quickstart" / "plan.json", folder / "plan.json")
+    (left,) = write_index(tmp_path / "results")
+    assert left.startswith("two: judged by an earlier plan")
 
 
 def test_all_committed_results_can_be_set_side_by_side(tmp_path) -> None:
