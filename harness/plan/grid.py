@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -127,6 +128,8 @@ class Grid:
                 write_plan(plan, self._results)
                 self._plans[spec.name] = plan
                 print(outlook(self._results, plan), file=sys.stderr)
+                if is_left(self._results, plan):
+                    judge_again(self._results / plan.spec)
             return self._plans[spec.name]
         except InputError as error:
             _stop(error.problems)
@@ -135,6 +138,22 @@ class Grid:
         if self._machine is None:
             self._machine = probe(cache_root())
         return self._machine
+
+
+def is_left(results: Path, plan: Plan) -> bool:
+    """Whether jobs of the plan, or of what confirms it, have no results yet."""
+    _, left = jobs_left(statuses(results, plan))
+    return any(left.values()) or bool(confirmation_left(results, plan))
+
+
+def judge_again(folder: Path) -> None:
+    """Make the plan newer than the verdicts, where `harness analyze` has made some before all jobs had run.
+
+    Snakemake makes what is missing between two files only where the later one is out of date.
+    """
+    plan, verdicts = folder / "plan.json", folder / "verdicts.json"
+    if verdicts.is_file() and verdicts.stat().st_mtime_ns >= plan.stat().st_mtime_ns:
+        os.utime(plan)
 
 
 def outlook(results: Path, plan: Plan) -> str:

@@ -75,3 +75,23 @@ def test_the_index_names_the_specs_that_it_runs(grid: Path, monkeypatch, capsys)
         made.reports(None)
     assert stopped.value.code == 2
     assert "name the specs to run: `--config specs=cora,debian`" in capsys.readouterr().err
+
+
+def test_what_was_judged_by_hand_before_all_had_run_is_not_up_to_date(grid: Path, monkeypatch) -> None:
+    """`harness analyze` and `harness report` after `--until run`: the timings must still be made."""
+    monkeypatch.chdir(grid)
+    Grid(None, results="results", specs="specs").file("small", "plan.json")
+    (grid / "results" / "small" / "verdicts.json").write_text("{}")
+    for name in ("report.html", "report.md", "report.tex", "report.csv", "figures"):
+        os.utime(grid / "results" / "small" / name)
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "1", "--dry-run", "results/small/report.html"],
+        cwd=grid,
+        env={**os.environ, "HARNESS_CACHE": str(grid / ".cache"), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"output files have to be generated:\n +prepare, run, time\n", done.stdout)
+    assert re.search(r"updated input files:\n +analyze\n", done.stdout)
