@@ -85,7 +85,7 @@ def tested_claims(folder: Path, spec: str) -> list[ClaimOutcome]:
     if not tested:
         return []
     _write_claims(folder, entries)
-    return ledger(tested, lookup_under(folder.parent))
+    return ledger(tested, lookup_under(folder.parent, reference=False))
 
 
 def _write_claims(folder: Path, entries: tuple[Claim, ...]) -> Path:

@@ -10,8 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from harness.cli import app
+from harness.commands import claims as command
 from harness.plan.files import write_plan
 from harness.plan.model import Comparison
+from harness.reports.claims.rows import claim_rows
 from harness.spec.errors import InputError
 from harness.spec.schema import Seeds
 from tests.verdicts.results import SAME, baseline_of, plan_of, quality_of, timing_of
@@ -87,6 +89,21 @@ def test_measured_and_then_only_committed(folder: Path) -> None:
     assert "holds where at most −3.60: holds" in " ".join(detail.split())
     assert "from results/reference/small/claims.json" in " ".join(detail.split())
     assert all(len(line) <= 80 for line in detail.splitlines())
+
+
+def test_the_page_of_a_spec_shows_nothing_that_another_machine_measured(folder: Path) -> None:
+    """Committed results fill a gap in the ledger, and none in the page of one's own results."""
+    results = folder / "results"
+    measured = command.tested_claims(results / "small", "small")
+    shutil.copytree(results / "small", results / "reference" / "small")
+    (results / "small" / "timing" / "fanout.json").unlink()
+
+    def values(outcomes) -> list[str]:
+        return [row[2] for row in claim_rows(outcomes, "small")]
+
+    own = values(command.tested_claims(results / "small", "small"))
+    assert own[0] == values(measured)[0]
+    assert own[1] != values(measured)[1]
 
 
 def test_forms(folder: Path) -> None:

@@ -24,12 +24,18 @@ def wanted_of(claims: Iterable[Claim], spec: str) -> list[tuple[Measure, str | N
     ]
 
 
-def lookup_under(results: Path) -> Lookup:
-    """Sources of a spec under ``results/<spec>``, then ``results/reference/<spec>``; each file is read once."""
+def lookup_under(results: Path, *, reference: bool = True) -> Lookup:
+    """Sources of a spec: ``results/<spec>``, then ``results/reference/<spec>``, which another machine measured.
+
+    Each file is read once.
+
+    Args:
+        reference: whether committed results count.
+    """
     read: dict[Path, ClaimResults] = {}
 
     def lookup(spec: str) -> list[tuple[str, ClaimResults]]:
-        paths = [results / spec / FILE, results / "reference" / spec / FILE]
+        paths = [results / spec / FILE, *([results / "reference" / spec / FILE] if reference else [])]
         for path in paths:
             if path not in read and path.is_file():
                 read[path] = read_model(path, ClaimResults)
