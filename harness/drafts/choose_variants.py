@@ -41,7 +41,10 @@ def variants_block(sight: Sight, machine: Machine, half: set[str], half_asked: b
 
 
 def _neighbor(sight: Sight) -> Entry:
-    why = f"mini-batches of {sight.batch_size} nodes and their sampled neighbours: less memory, more steps"
+    if sight.steps == 1:
+        why = f"all {sight.batch_size} training nodes with their sampled neighbours, and not the whole graph, in a step"
+    else:
+        why = f"mini-batches of {sight.batch_size} nodes and their sampled neighbours: less memory, more steps"
     return Entry("neighbor", {"set": {"batching": "neighbor"}}, why)
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harness.graphs.faults import data_fault
+from harness.spec.errors import InputError
 from harness.spec.places import candidates
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # the last: a limit on the size of files
@@ -52,18 +53,21 @@ def clear_disk_messages(folder: Path) -> Iterator[None]:
     """
     try:
         yield
-    except OSError as error:
-        if error.errno in FULL:
-            full = "the disk is full" if error.errno != errno.EFBIG else f"the disk takes no more ({error.strerror})"
+    except (OSError, InputError) as error:
+        refused = error if isinstance(error, OSError) else error.__cause__  # of a file that was written atomically
+        if isinstance(refused, OSError) and refused.errno in FULL:
+            full = (
+                "the disk is full" if refused.errno != errno.EFBIG else f"the disk takes no more ({refused.strerror})"
+            )
             raise data_fault(
                 folder,
                 "HARNESS_CACHE",
                 f"{full}; free space there, or set HARNESS_CACHE to a folder on another disk",
             ) from error
-        if error.errno in CLOSED:
+        if isinstance(refused, OSError) and refused.errno in CLOSED:
             raise data_fault(
-                error.filename or folder,
+                refused.filename or folder,
                 "HARNESS_CACHE",
-                f"cannot be used ({error.strerror}); grant access, or set HARNESS_CACHE to a folder you may write to",
+                f"cannot be used ({refused.strerror}); grant access, or set HARNESS_CACHE to a folder you may write to",
             ) from error
         raise

@@ -180,6 +180,45 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def ratios_note(verdicts: Verdicts) -> str:
+    """What ratios and intervals of the verdict table are, with their levels."""
+    alpha = verdicts.alpha_per_look
+    levels = {c.speed.level for c in verdicts.comparisons if c.speed.level is not None}
+    note = (
+        "Ratios are reference over variant: above 1 is faster, or smaller. CI: the interval that the verdict rests on, "
+        f"of {metric(verdicts.gate)} at {_level(1 - 2 * alpha)} (each bound alone at {_level(1 - alpha)})"
+    )
+    return note + (f", of ratios at {_listed([_level(level) for level in sorted(levels)])}." if levels else ".")
+
+
+def _level(share: float) -> str:
+    return f"{100 * share:.1f}".removesuffix(".0") + " %"
+
+
+def baseline_line(plan: Plan) -> str:
+    """What every variant departs from, in the words of the spec; all its values stand with how it was measured."""
+    name, cell = next(iter(plan.cells.items()))
+    options, training = cell.options, cell.training
+    fanout = ", ".join(map(str, options.sampling.fanout))
+    batches = {
+        "full": "one batch of the whole graph",
+        "neighbor": f"batches of {training.batch_size:,} with their neighbours ({options.sampling.method}, fan-out "
+        f"{fanout})",
+        "cluster": f"batches of {options.partition.per_batch} of {options.partition.parts} parts "
+        f"({options.partition.method})",
+    }[options.batching]
+    cached = f"{options.features.cache_ratio:g} of the features cached, " if options.features.cache_ratio else ""
+    kept = ", checkpointing" if options.checkpointing else ""
+    model = model_name(plan)
+    if cell.model.class_path is None:
+        model += f", dropout {cell.model.dropout:g}, norm {cell.model.norm}"
+    return (
+        f"{name.capitalize()}: {model}; {batches}; {cached}"
+        f"{options.precision}, {options.aggregation}{kept}; {training.epochs} epochs at a learning rate of "
+        f"{training.lr:g}."
+    )
+
+
 def control_line(verdicts: Verdicts) -> str:
     """The noise floor in one line, with what it leaves room for."""
     control = verdicts.control
@@ -195,7 +234,8 @@ def control_line(verdicts: Verdicts) -> str:
     if lower > 1.0 or upper < 1.0:
         return f"Control: {control.state}; {measured}, off 1.00: no gain can be accepted."
     if control.state == "noisy" and control.smallest_gain is not None:
-        return f"Control: {control.state}; {measured}: only gains above {control.smallest_gain:.2f} can be accepted."
+        floor = f"only gains above {control.smallest_gain:.2f} can be accepted"
+        return f"Control: {control.state}; {measured}: {floor}, with a lower bound above {verdicts.gate.min_speedup:g}."
     return f"Control: {control.state}; {measured}."
 
 

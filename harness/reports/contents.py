@@ -11,12 +11,14 @@ from harness.records.results import TimingResult, VariantResult
 from harness.reports.answer import (
     MEANINGS,
     ORDER,
+    baseline_line,
     caveat,
     cell_names,
     control_line,
     headline,
     looks_line,
     question,
+    ratios_note,
     resolution_line,
     sentence,
 )
@@ -89,6 +91,8 @@ class Contents:
     control: str
     control_state: str
     resolution: str
+    baseline: str
+    ratios_note: str
     looks: str  # at which look each accuracy stands
     open_questions: list[str]
     together: Together | None  # where the spec asks for a confirmation
@@ -136,6 +140,8 @@ def contents_of(
         control=control_line(verdicts),
         control_state=verdicts.control.state,
         resolution=resolution_line(verdicts),
+        baseline=baseline_line(plan),
+        ratios_note=ratios_note(verdicts),
         looks=looks_line(verdicts),
         open_questions=open_questions(verdicts),
         together=together(verdicts),

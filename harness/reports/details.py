@@ -17,6 +17,7 @@ from harness.reports.answer import look_text, metric
 from harness.reports.batch_facts import batch_facts
 from harness.reports.digits import bytes_text, decimals, fixed, seconds_text
 from harness.reports.where_time_goes import sooner_text
+from harness.spec.option_paths import Settings, flat, tree_of
 from harness.verdicts.half_node import least_spread_pp
 from harness.verdicts.model import Accuracy, ComparisonVerdict, FailedRun, Verdicts
 from harness.verdicts.order_effect import order_words
@@ -313,13 +314,14 @@ def _places(value: float) -> int:
 def run_facts(plan: Plan, verdicts: Verdicts, variants: Mapping[str, VariantResult]) -> Facts:
     """Data, settings and threads of the comparison."""
     fingerprints = sorted({v.fingerprint for v in variants.values() if v.fingerprint})
-    training = next(iter(plan.cells.values())).training
+    name, cell = next(iter(plan.cells.items()))
+    values = flat(tree_of(Settings(cell.model, cell.training, cell.options)))
     found: Facts = [
         ("spec", f"{plan.spec} ({plan.spec_path})"),
         ("data", json.dumps(plan.dataset.dataset.model_dump(exclude_defaults=True), ensure_ascii=False)),
         ("data fingerprint", ", ".join(fingerprints) or "not known: no run ended well"),
         *_parts(verdicts),
-        ("training", patch_text(training.model_dump(exclude_none=True))),
+        (name, patch_text({path: value for path, value in values.items() if value is not None})),
         ("design", f"{plan.design}, {plural(len(plan.comparisons), 'comparison')}"),
         ("threads", f"{plan.quality_threads} a quality run, {plan.timing_threads} a timing process"),
         ("device", verdicts.device or plan.device),

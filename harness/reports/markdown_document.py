@@ -30,6 +30,7 @@ def markdown_document(contents: Contents) -> str:
         markdown(contents.question),
         f"**{markdown(contents.answer)}**",
         markdown_table(contents.headings, [*contents.anchors, *contents.rows]),
+        f"{markdown(contents.ratios_note)} {markdown(contents.baseline)}",
         _list([f"**{verdict}**: {markdown(meaning)}" for verdict, meaning in contents.meanings]),
         f"{markdown(contents.control)}\n\n{markdown(contents.resolution)}",
         markdown(contents.looks),

@@ -73,7 +73,8 @@ def verdict_table(verdicts: Verdicts, console: Console, folder: Path | None = No
     bullets(console, HEADING, open_questions(verdicts, _MOST_NAMES))
     if folder is not None:
         console.print()
-        say(console, f"Report: {folder / 'report.html'}", fold=False)
+        page, text = folder / "report.html", folder / "report.md"
+        say(console, f"Report: {text if text.is_file() and not page.is_file() else page}", fold=False)
 
 
 def _print_together(verdicts: Verdicts, console: Console) -> None:

@@ -112,8 +112,15 @@ def analyze(
         warnings=warnings_of(plan, variants, timings, comparisons, control, test_set),
         data=_data(variants, timings),
         measured=_measured(variants, timings, confirmed),
-        environment=control_timing.environment if control_timing is not None else {},
+        environment=_environment(control_timing, variants),
     )
+
+
+def _environment(control: TimingResult | None, variants: Mapping[str, VariantResult]) -> dict[str, Any]:
+    """Of the control's timing; of results that were not timed that of the first trainings."""
+    if control is not None and control.environment:
+        return control.environment
+    return next((result.environment for result in variants.values() if result.environment), {})
 
 
 def _measured(

@@ -95,9 +95,11 @@ def gain_phrase(f: Findings, gate: Gate) -> str:
     ratio, interval = ratio_text(measured.ratio, places), interval_text(*measured.ci, places)
     shown = f"{ratio} times as fast {interval}"
     if f.goal == "memory":
+        if measured.state == "loss":
+            return f"peak memory larger than the reference's: {ratio} {interval}"
         shown = f"peak memory {ratio} times smaller {interval}"
     if measured.state == "loss":
-        return f"{shown}, {'larger' if f.goal == 'memory' else 'slower'} than the reference"
+        return f"{shown}, slower than the reference"
     if measured.state == "no-gain":
         return f"{shown}, below the smallest gain of {smallest:.2f}"
     return shown

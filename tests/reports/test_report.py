@@ -508,7 +508,7 @@ def test_noise_is_told_by_the_control_and_not_again_below(make_verdicts) -> None
     verdicts = make_verdicts([waiting], control=NOISY, warnings=["still climbing", NOISY.reason])
     assert control_line(verdicts) == (
         "Control: noisy; the baseline against itself: 1.02 [0.85, 1.22] over 2 blocks: "
-        "only gains above 1.44 can be accepted."
+        "only gains above 1.44 can be accepted, with a lower bound above 1.05."
     )
     assert open_questions(verdicts) == [
         "Still climbing.",

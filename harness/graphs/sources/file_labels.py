@@ -134,6 +134,7 @@ def _by_node(table: pd.DataFrame, path: Path, key: str, num_nodes: int | None) -
     rows = table[table.notna().any(axis=1)]  # an empty last line is no node
     last = "n - 1" if num_nodes is None else str(num_nodes - 1)
     remedy = f"nodes are numbered 0 .. {last}" + (", in the order of the feature rows" if num_nodes is not None else "")
+    remedy += ", here as in the edges"
     nodes = whole_number_column(rows, node, path, key, remedy)
     if num_nodes is None:
         num_nodes = int(nodes.max()) + 1 if len(nodes) else 0
