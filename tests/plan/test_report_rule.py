@@ -40,9 +40,9 @@ def grid(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_snakemakes_report_has_page_tables_and_figures_by_category(grid: Path) -> None:
+def _snakemake(grid: Path, *options: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "1", "--report", "all.html", "results/small/report.html"],
+        [sys.executable, "-m", "snakemake", "--cores", "1", *options, "results/small/report.html"],
         cwd=grid,
         env={**os.environ, "HARNESS_CACHE": str(grid / ".cache"), "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -50,6 +50,11 @@ def test_snakemakes_report_has_page_tables_and_figures_by_category(grid: Path) -
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_snakemakes_report_has_page_tables_and_figures_by_category(grid: Path) -> None:
+    _snakemake(grid, "--report", "all.html")
     text = (grid / "all.html").read_text()
     found = re.search(r"var categories = (\{.*?\});?\n", text)
     assert found is not None
@@ -84,14 +89,6 @@ def test_what_was_judged_by_hand_before_all_had_run_is_not_up_to_date(grid: Path
     (grid / "results" / "small" / "verdicts.json").write_text("{}")
     for name in ("report.html", "report.md", "report.tex", "report.csv", "figures"):
         os.utime(grid / "results" / "small" / name)
-    done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "1", "--dry-run", "results/small/report.html"],
-        cwd=grid,
-        env={**os.environ, "HARNESS_CACHE": str(grid / ".cache"), "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"output files have to be generated:\n +prepare, run, time\n", done.stdout)
-    assert re.search(r"updated input files:\n +analyze\n", done.stdout)
+    said = _snakemake(grid, "--dry-run")
+    assert re.search(r"output files have to be generated:\n +prepare, run, time\n", said)
+    assert re.search(r"updated input files:\n +analyze\n", said)
