@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
+from pathlib import PurePath
 
 from harness.plan.model import Plan
 from harness.reports.caveats import caveats
@@ -39,8 +40,9 @@ def metric(gate: Gate) -> str:
 def dataset_name(plan: Plan) -> str:
     """The data set in a few words."""
     dataset = plan.dataset.dataset
-    # a file's name says less than the spec's, and there may be three
-    return f"the graph of {plan.spec}" if isinstance(dataset, Files) else dataset_label(dataset)
+    if isinstance(dataset, Files):  # a file's name alone, say edges.csv, says less than the spec's
+        return f"{plan.spec} ({PurePath(dataset.path or dataset.edges or 'files').name})"
+    return dataset_label(dataset)
 
 
 def model_name(plan: Plan) -> str:

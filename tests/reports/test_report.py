@@ -391,11 +391,11 @@ def test_counters_are_printed_in_four_digits_inside_lists_too() -> None:
     assert value_text([5, "x", None]) == '[5, "x", null]'
 
 
-def test_source_files_are_called_by_the_specs_name(make_verdicts, make_plan) -> None:
+def test_source_files_are_called_by_the_names_of_spec_and_file(make_verdicts, make_plan) -> None:
     files = Files(source="files", edges="data/edges.csv", features="x.npy", labels="y.csv")
     verdicts = make_verdicts(spec="papers")
     plan = make_plan(verdicts, dataset=DatasetPlan(dataset=files, dataset_id="d", spec_dir="specs"))
-    assert "on the graph of papers on cpu" in question(plan, verdicts)
+    assert "on papers (edges.csv) on cpu" in question(plan, verdicts)
 
 
 def test_a_figure_of_an_earlier_report_does_not_outlive_its_data(
