@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from dataclasses import replace
 
 from harness.plan.model import Plan
@@ -36,31 +35,24 @@ def figures(plan: Plan, verdicts: Verdicts, variants: Mapping[str, VariantResult
     left = len(verdicts.comparisons) - len(drawn.comparisons)
     names = {c.variant for c in verdicts.comparisons} - {c.variant for c in drawn.comparisons}
     shown = {name: result for name, result in variants.items() if name not in names}
-    made = _side_by_side(
-        lambda: trade_off(drawn),
-        lambda: forest(drawn),
-        lambda: stage_shares(drawn),
-        lambda: memory(plan, drawn),
-        lambda: cache_hits(drawn),
-        lambda: partitions(drawn),
-        lambda: stack_figures(verdicts),
-        lambda: learning_curves(plan, verdicts, variants),
-        lambda: training_curves(plan, verdicts, shown),
-        lambda: sampled_subgraph(variants),
-        lambda: degrees(drawn, variants),
-    )
+    made = [
+        *trade_off(drawn),
+        forest(drawn),
+        stage_shares(drawn),
+        memory(plan, drawn),
+        cache_hits(drawn),
+        partitions(drawn),
+        *stack_figures(verdicts),
+        learning_curves(plan, verdicts, variants),
+        training_curves(plan, verdicts, shown),
+        sampled_subgraph(variants),
+        degrees(drawn, variants),
+    ]
     if not left:
         return made
     note = f" Of {len(verdicts.comparisons)} variants {left} are not drawn; the tables have all."
     whole = ("stack", "learning", "batch", "degrees")  # of all variants, or of those that they name
     return [replace(f, caption=f.caption + note) if f.wide and f.name not in whole else f for f in made]
-
-
-def _side_by_side(*drawing: Callable[[], Figure | list[Figure]]) -> list[Figure]:
-    """In their order; while one is drawn, which leaves Python to others, the next is described."""
-    with ThreadPoolExecutor(2) as pool:
-        made = [one.result() for one in [pool.submit(draw) for draw in drawing]]
-    return [figure for some in made for figure in (some if isinstance(some, list) else [some])]
 
 
 def _drawn(verdicts: Verdicts) -> Verdicts:
