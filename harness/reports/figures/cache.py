@@ -8,7 +8,7 @@ from typing import Any
 from harness.reports.digits import shortened
 from harness.reports.escaping import clean
 from harness.reports.figures.data import FigureData
-from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, scale, some, svg
+from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, scale, some, svg, values_of
 from harness.reports.figures.labels import Box, Label, Point, place_labels, text_box
 from harness.verdicts.model import Verdicts
 
@@ -100,15 +100,15 @@ def _svg(rows: list[dict[str, Any]], over_all: int) -> tuple[str, int]:
     colour = alt.Color("policy:N", scale=alt.Scale(domain=policies, range=inks), legend=legend)
     shape = alt.Shape("policy:N", scale=alt.Scale(domain=policies, range=shapes), legend=legend)
     end = min(right, top)
-    diagonal = alt.Chart(alt.Data(values=[{"share": 0.0, "rate": 0.0}, {"share": end, "rate": end}]))
-    base = alt.Chart(alt.Data(values=rows))
+    diagonal = alt.Chart(values_of([{"share": 0.0, "rate": 0.0}, {"share": end, "rate": end}]))
+    base = alt.Chart(values_of(rows))
     counted = [r for r in rows if r["best"] is not None]
     layers = [
         diagonal.mark_line(color=MUTED, strokeDash=[5, 4], strokeWidth=1.5).encode(x=x, y=y),
         base.mark_line(strokeWidth=1.5, opacity=0.7).encode(x=x, y=y, color=colour),
     ]
     if counted:
-        best = alt.Chart(alt.Data(values=counted))
+        best = alt.Chart(values_of(counted))
         layers += [
             best.mark_rule(color=_BEST, strokeWidth=1.5).encode(x=x, y=y, y2="best:Q"),
             best.mark_point(size=110, filled=False, color=_BEST, strokeWidth=1.8, opacity=1).encode(
@@ -160,5 +160,5 @@ def _written(labels: Sequence[Label], width: int, height: int, right: float, top
         {"text": label.text, "share": label.left / width * right, "rate": (1.0 - label.middle / height) * top}
         for label in labels
     ]
-    texts = alt.Chart(alt.Data(values=values)).mark_text(align="left", baseline="middle", fontSize=12, color=INK)
+    texts = alt.Chart(values_of(values)).mark_text(align="left", baseline="middle", fontSize=12, color=INK)
     return texts.encode(x="share:Q", y="rate:Q", text="text:N")

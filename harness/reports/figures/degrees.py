@@ -9,7 +9,7 @@ from harness.plan.model import BASELINE
 from harness.records.results import VariantResult
 from harness.reports.escaping import clean
 from harness.reports.figures.data import FigureData
-from harness.reports.figures.drawing import INK, NARROW, PHONE, WIDE, Figure, some, svg
+from harness.reports.figures.drawing import INK, NARROW, PHONE, WIDE, Figure, some, svg, values_of
 from harness.verdicts.model import Verdicts
 
 _TITLE = "Degrees in the batches and in the graph"
@@ -114,9 +114,9 @@ def _svg(graph: list[float], chosen: Mapping[str, list[float]], over_all: int) -
     dashes = [[1, 0], *_DASHES][: len(names)]
     legend = alt.Legend(title=None, orient="top", columns=3 if wide else 1, labelLimit=260, symbolType="stroke")
     colour = alt.Color("of:N", scale=alt.Scale(domain=names, range=inks), legend=legend)
-    base = alt.Chart(alt.Data(values=lines))
+    base = alt.Chart(values_of(lines))
     layers = (
-        alt.Chart(alt.Data(values=columns)).mark_bar(color=_GRAPH).encode(x=x, y=y, description="hover:N"),
+        alt.Chart(values_of(columns)).mark_bar(color=_GRAPH).encode(x=x, y=y, description="hover:N"),
         base.mark_line(strokeWidth=2).encode(
             x=x,
             y=y,

@@ -65,6 +65,13 @@ def scale(domain: tuple[float, float], kind: Literal["linear", "log"] = "linear"
     return alt.Scale(domain=list(domain), type=kind, nice=False, zero=False)
 
 
+def values_of(rows: Sequence[dict[str, Any]]) -> Any:
+    """The data of a chart, as a tuple: Altair copies a list and all that is in it at every layer."""
+    import altair as alt
+
+    return alt.Data(values=tuple(rows))
+
+
 def svg(chart: Any, prefix: str) -> str:
     """Render with plain type and a light grid; ids get a prefix, so that several figures fit into one page."""
     import altair as alt

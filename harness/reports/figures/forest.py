@@ -8,7 +8,19 @@ from harness.reports.answer import metric
 from harness.reports.digits import fixed, with_interval
 from harness.reports.escaping import clean
 from harness.reports.figures.data import FigureData
-from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, names_axis, scale, some, svg
+from harness.reports.figures.drawing import (
+    INK,
+    MUTED,
+    NARROW,
+    PHONE,
+    WIDE,
+    Figure,
+    names_axis,
+    scale,
+    some,
+    svg,
+    values_of,
+)
 from harness.reports.figures.trade_off import COLOURS
 from harness.reports.tables import accuracy_text
 from harness.spec.schema import Gate
@@ -105,11 +117,11 @@ def _svg(rows: list[dict[str, Any]], gate: Gate, domain: tuple[float, float], ov
         "state:N", scale=alt.Scale(domain=states, range=[COLOURS[_INKS[s]] for s in states]), legend=legend
     )
     shape = alt.Shape("state:N", scale=alt.Scale(domain=states, range=[_SHAPES[s] for s in states]), legend=legend)
-    kept = alt.Chart(alt.Data(values=[{"from": -gate.max_drop_pp, "to": high, "gate": _gate_text(gate)}]))
-    base = alt.Chart(alt.Data(values=drawn))
+    kept = alt.Chart(values_of([{"from": -gate.max_drop_pp, "to": high, "gate": _gate_text(gate)}]))
+    base = alt.Chart(values_of(drawn))
     layers = [
         kept.mark_rect(color=COLOURS["accept"], opacity=0.08).encode(x=alt.X("from:Q", scale=at), x2="to:Q"),
-        alt.Chart(alt.Data(values=[{"at": 0.0}])).mark_rule(color=MUTED).encode(x=alt.X("at:Q", scale=at)),
+        alt.Chart(values_of([{"at": 0.0}])).mark_rule(color=MUTED).encode(x=alt.X("at:Q", scale=at)),
         kept.mark_rule(color=INK, strokeDash=[5, 4], strokeWidth=1.5).encode(
             x=alt.X("from:Q", scale=at), description="gate:N"
         ),
@@ -118,12 +130,12 @@ def _svg(rows: list[dict[str, Any]], gate: Gate, domain: tuple[float, float], ov
         ),
     ]
     if inside:
-        points = alt.Chart(alt.Data(values=inside)).mark_point(size=70, filled=True, opacity=1)
+        points = alt.Chart(values_of(inside)).mark_point(size=70, filled=True, opacity=1)
         layers.append(points.encode(x=x, y=y, color=colour, shape=shape, description="hover:N"))
     for side, symbol in ((low, "triangle-left"), (high, "triangle-right")):
         arrows = [r for r in outside if r["delta"] == side]
         if arrows:
-            marks = alt.Chart(alt.Data(values=arrows)).mark_point(size=110, filled=True, opacity=1, shape=symbol)
+            marks = alt.Chart(values_of(arrows)).mark_point(size=110, filled=True, opacity=1, shape=symbol)
             layers.append(marks.encode(x=x, y=y, color=colour, description="hover:N"))
     width = over_all - margin - room - 24
     if room:

@@ -12,7 +12,7 @@ from harness.records.results import SeedRun, VariantResult
 from harness.reports.digits import shortened_apart
 from harness.reports.escaping import clean
 from harness.reports.figures.data import FigureData
-from harness.reports.figures.drawing import MUTED, NARROW, PHONE, WIDE, Figure, scale, some, svg
+from harness.reports.figures.drawing import MUTED, NARROW, PHONE, WIDE, Figure, scale, some, svg, values_of
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 from harness.verdicts.wording import plural
 
@@ -164,9 +164,9 @@ def _drawn(
         for kind, curve in curves.items()
         for e in _thinned(curve, _POINTS)
     ]
-    base = alt.Chart(alt.Data(values=values))
+    base = alt.Chart(values_of(values))
     hovers = [_hover(panel, epoch) for epoch in _thinned(panel.variant, _HOVERS)]
-    points = alt.Chart(alt.Data(values=hovers)).mark_point(size=22, filled=True, opacity=1, color=_KINDS["variant"])
+    points = alt.Chart(values_of(hovers)).mark_point(size=22, filled=True, opacity=1, color=_KINDS["variant"])
     return (
         alt.layer(
             base.mark_area(opacity=0.18).encode(x=x, y=alt.Y("low:Q", title=None), y2="high:Q", color=colour),

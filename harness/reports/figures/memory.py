@@ -9,7 +9,7 @@ from harness.plan.model import Plan
 from harness.reports.digits import bytes_text
 from harness.reports.escaping import clean
 from harness.reports.figures.data import FigureData
-from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, names_axis, some, svg
+from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, names_axis, some, svg, values_of
 from harness.verdicts.model import Verdicts
 
 
@@ -78,7 +78,7 @@ def _memory_svg(rows: list[dict[str, Any]], names: list[str], over_all: int) -> 
     shapes = alt.Scale(domain=kinds, range=["circle", "diamond"])
     legend = alt.Legend(title=None, orient="top", symbolSize=110, symbolOpacity=1)
     points = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(values_of(rows))
         .mark_point(size=90, filled=True, opacity=1)
         .encode(
             x=x,
@@ -90,11 +90,11 @@ def _memory_svg(rows: list[dict[str, Any]], names: list[str], over_all: int) -> 
     )
     spans = _spans(rows)
     joins = (
-        alt.Chart(alt.Data(values=spans))
+        alt.Chart(values_of(spans))
         .mark_rule(color=MUTED, strokeWidth=1.5)
         .encode(x=alt.X("low:Q", scale=scale), x2="high:Q", y=y)
     )
-    ends = alt.Chart(alt.Data(values=spans)).mark_text(align="left", dx=9, fontSize=11, color=INK)
+    ends = alt.Chart(values_of(spans)).mark_text(align="left", dx=9, fontSize=11, color=INK)
     texts = ends.encode(x=alt.X("high:Q", scale=scale), y=y, text="text:N")
     chart = alt.layer(joins, points, texts).properties(width=width, height=alt.Step(24))
     return svg(chart, f"memory-{over_all}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.reports.escaping import clean
 from harness.reports.figures.data import FigureData
-from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, names_axis, some, svg
+from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, names_axis, some, svg, values_of
 from harness.verdicts.model import Verdicts
 
 _TITLE = "Quality of the partitions"
@@ -87,7 +87,7 @@ def _kept(rows: list[dict[str, Any]], y: Any, width: int, wide: bool) -> Any:
     most = max(max(r["kept"], r["held"] or 0.0, r["chance"] or 0.0) for r in rows)
     share = alt.Scale(domain=[0.0, min(1.0, 1.1 * most) or 1.0], nice=False)
     axis = alt.Axis(format="~%", tickCount=5 if wide else 4, labelFlush=False)
-    base = alt.Chart(alt.Data(values=rows))
+    base = alt.Chart(values_of(rows))
     layers = [
         base.mark_bar(height=12, color=_KEPT).encode(
             x=alt.X("kept:Q", title="share of edges kept", scale=share, axis=axis), y=y, description="hover:N"
@@ -99,15 +99,13 @@ def _kept(rows: list[dict[str, Any]], y: Any, width: int, wide: bool) -> Any:
         if r["chance"] is not None
     ]
     if random:
-        ticks = alt.Chart(alt.Data(values=random)).mark_tick(color=INK, thickness=3, size=18)
+        ticks = alt.Chart(values_of(random)).mark_tick(color=INK, thickness=3, size=18)
         layers.append(ticks.encode(x=alt.X("chance:Q", scale=share), y=y, description="hover:N"))
     held = [
         r | {"hover": f"{r['variant']}: batches held {100 * r['held']:.1f} %"} for r in rows if r["held"] is not None
     ]
     if held:
-        rings = alt.Chart(alt.Data(values=held)).mark_point(
-            size=80, filled=False, color=INK, strokeWidth=1.8, opacity=1
-        )
+        rings = alt.Chart(values_of(held)).mark_point(size=80, filled=False, color=INK, strokeWidth=1.8, opacity=1)
         layers.append(rings.encode(x=alt.X("held:Q", scale=share), y=y, description="hover:N"))
     return alt.layer(*layers).properties(width=width, height=alt.Step(26))
 
@@ -140,9 +138,9 @@ def _balance(rows: list[dict[str, Any]], y: Any, width: int, wide: bool) -> Any:
         scale=domain,
         axis=alt.Axis(values=ticks, labelExpr="format(datum.value, '~g') + '×'"),
     )
-    even = alt.Chart(alt.Data(values=[{"even": 1.0}])).mark_rule(color=MUTED).encode(x=alt.X("even:Q", scale=domain))
+    even = alt.Chart(values_of([{"even": 1.0}])).mark_rule(color=MUTED).encode(x=alt.X("even:Q", scale=domain))
     marks = (
-        alt.Chart(alt.Data(values=points))
+        alt.Chart(values_of(points))
         .mark_point(size=70, filled=False, strokeWidth=2, opacity=1)  # hollow: balances often coincide
         .encode(
             x=x,

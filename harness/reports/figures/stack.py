@@ -7,7 +7,19 @@ from typing import Any
 from harness.reports.digits import bytes_text, fixed, ratio_with_interval, seconds_text
 from harness.reports.escaping import clean
 from harness.reports.figures.data import FigureData
-from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, names_axis, scale, some, svg
+from harness.reports.figures.drawing import (
+    INK,
+    MUTED,
+    NARROW,
+    PHONE,
+    WIDE,
+    Figure,
+    names_axis,
+    scale,
+    some,
+    svg,
+    values_of,
+)
 from harness.verdicts.model import Confirmation, Verdicts
 
 _GAIN, _LOSS = "#00785a", "#c8400a"
@@ -97,14 +109,14 @@ def _svg(rows: list[dict[str, Any]], names: list[str], over_all: int) -> str:
     domain = scale((min(ends) - 0.04 * spread, max(ends) + 0.04 * spread))
     axis = alt.Axis(tickCount=6 if over_all > PHONE else 4)
     x = alt.X("start:Q", title="times as fast as the baseline", scale=domain, axis=axis)
-    base = alt.Chart(alt.Data(values=rows))
+    base = alt.Chart(values_of(rows))
     colour = alt.condition("datum.ratio >= datum.start", alt.value(_GAIN), alt.value(_LOSS))
     bars = base.mark_bar(height=12, opacity=0.85).encode(x=x, x2="ratio:Q", y=y, color=colour, description="hover:N")
     lines = base.mark_rule(color=INK, strokeWidth=1.5).encode(x=alt.X("low:Q", scale=domain), x2="high:Q", y=y)
     points = base.mark_point(size=40, filled=True, color=INK, opacity=1).encode(
         x=alt.X("ratio:Q", scale=domain), y=y, description="hover:N"
     )
-    one = alt.Chart(alt.Data(values=[{"one": 1.0}])).mark_rule(strokeDash=[5, 4], color=MUTED)
+    one = alt.Chart(values_of([{"one": 1.0}])).mark_rule(strokeDash=[5, 4], color=MUTED)
     layers = [one.encode(x=alt.X("one:Q", scale=domain)), bars, lines, points]
     if room:
         texts = base.mark_text(align="left", dx=9, fontSize=11, color=INK)

@@ -9,7 +9,7 @@ from harness.records.record import Stages
 from harness.reports.digits import fixed, seconds_text
 from harness.reports.escaping import clean
 from harness.reports.figures.data import FigureData
-from harness.reports.figures.drawing import INK, NARROW, PHONE, WIDE, Figure, names_axis, some, svg
+from harness.reports.figures.drawing import INK, NARROW, PHONE, WIDE, Figure, names_axis, some, svg, values_of
 from harness.verdicts.diagnosis_model import ArmProfile, ToggleCeiling
 from harness.verdicts.model import ComparisonVerdict, Costs, Verdicts
 from harness.verdicts.profiles import mean_stages, stages_of
@@ -212,7 +212,7 @@ def _stages_svg(
         scale=alt.Scale(domain=list(STAGE_COLOURS), range=list(STAGE_COLOURS.values())),
         legend=alt.Legend(title=None, orient="top", symbolType="square", symbolSize=140),
     )
-    base = alt.Chart(alt.Data(values=rows))
+    base = alt.Chart(values_of(rows))
     bars = base.mark_bar(stroke="#ffffff", strokeWidth=0.8).encode(
         x=x, x2="end:Q", y=y, color=colour, description="hover:N"
     )
@@ -224,21 +224,21 @@ def _stages_svg(
         if r["end"] - r["start"] > 22 * pixel
     ]
     shares = (
-        alt.Chart(alt.Data(values=roomy))
+        alt.Chart(values_of(roomy))
         .mark_text(fontSize=11)
         .encode(x=alt.X("centre:Q", scale=scale), y=y, text="share:N", color=alt.Color("ink:N", scale=None))
     )
-    last = alt.Chart(alt.Data(values=[r for r in rows if r["order"] == 0])).mark_text(
+    last = alt.Chart(values_of([r for r in rows if r["order"] == 0])).mark_text(
         align="left", dx=8, fontSize=11, color=INK
     )
     totals = last.encode(x=alt.value(width), y=y, text="total_text:N")  # a column: a ring may lie beyond the bar
     layers = [bars, shares, totals] if roomy else [bars, totals]
     if floors:
-        scaled = alt.Chart(alt.Data(values=[f | {"floor": f["floor"] * per_unit} for f in floors]))
+        scaled = alt.Chart(values_of([f | {"floor": f["floor"] * per_unit} for f in floors]))
         ticks = scaled.mark_tick(color=INK, thickness=3, size=24)
         layers.append(ticks.encode(x=alt.X("floor:Q", scale=scale), y=y, description="hover:N"))
     if rings:
-        scaled = alt.Chart(alt.Data(values=[r | {"seconds": r["seconds"] * per_unit} for r in rings]))
+        scaled = alt.Chart(values_of([r | {"seconds": r["seconds"] * per_unit} for r in rings]))
         x_of = alt.X("seconds:Q", scale=scale)
         halo = scaled.mark_point(size=64, stroke="#ffffff", strokeWidth=4.5, opacity=1).encode(x=x_of, y=y)
         ring = scaled.mark_point(size=64, stroke=INK, strokeWidth=1.8, opacity=1)

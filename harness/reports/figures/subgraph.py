@@ -9,7 +9,7 @@ from harness.plan.model import BASELINE
 from harness.records.drawn_batch import DrawnBatch
 from harness.records.results import VariantResult
 from harness.reports.figures.data import FigureData
-from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, svg
+from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, svg, values_of
 from harness.verdicts.wording import plural
 
 _TITLE = "A sampled batch"
@@ -101,7 +101,7 @@ def _svg(batch: DrawnBatch, over_all: int) -> str:
     inks, shapes = ([marks[min(i, len(marks) - 1)] for i in range(len(kinds))] for marks in (_INKS, _SHAPES))
     legend = alt.Legend(title=None, orient="top", symbolSize=110, symbolOpacity=1)
     lines = (
-        alt.Chart(alt.Data(values=edges))
+        alt.Chart(values_of(edges))
         .mark_rule(strokeWidth=0.9)
         .encode(
             x=x,
@@ -113,7 +113,7 @@ def _svg(batch: DrawnBatch, over_all: int) -> str:
         )
     )
     points = (
-        alt.Chart(alt.Data(values=nodes))
+        alt.Chart(values_of(nodes))
         .mark_point(size=62, filled=True, opacity=1)
         .encode(
             x=x,

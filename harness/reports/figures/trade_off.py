@@ -11,7 +11,7 @@ from harness.reports.answer import ORDER, metric
 from harness.reports.digits import fixed, shortened
 from harness.reports.escaping import clean
 from harness.reports.figures.data import FigureData
-from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, scale, some, svg
+from harness.reports.figures.drawing import INK, MUTED, NARROW, PHONE, WIDE, Figure, scale, some, svg, values_of
 from harness.reports.figures.labels import Box, Label, Point, place_labels, text_box
 from harness.reports.tables import accuracy_text, speed_text
 from harness.spec.schema import Gate
@@ -191,7 +191,7 @@ def _trade_off_svg(points: list[dict[str, Any]], gate: Gate, over_all: int, part
     colour, shape = _verdict_encodings([v for v in ORDER if any(p["verdict"] == v for p in points)], over_all)
     limits = _limit_texts(gate, plane)
     names = _names(drawn, gate, plane, limits, 24 if over_all > PHONE else 16)
-    base = alt.Chart(alt.Data(values=drawn))
+    base = alt.Chart(values_of(drawn))
     bars = base.mark_rule(strokeWidth=1.5, opacity=0.75)
     layers = [
         _corner(gate, plane, high).encode(x=alt.X("x0:Q", scale=scale(plane.x)), x2="x1:Q", y="y0:Q", y2="y1:Q"),
@@ -225,7 +225,7 @@ def _corner(gate: Gate, plane: _Plane, high: float) -> Any:
     import altair as alt
 
     values = [{"x0": -gate.max_drop_pp, "x1": plane.x[1], "y0": gate.min_speedup, "y1": high}]
-    return alt.Chart(alt.Data(values=values)).mark_rect(color=COLOURS["accept"], opacity=0.08)
+    return alt.Chart(values_of(values)).mark_rect(color=COLOURS["accept"], opacity=0.08)
 
 
 def _limit_texts(gate: Gate, plane: _Plane) -> list[Label]:
@@ -266,7 +266,7 @@ def _written(labels: Sequence[Label], plane: _Plane, colour: str, size: int) -> 
     import altair as alt
 
     places = [(label.text, *plane.at(label.left, label.middle)) for label in labels]
-    data = alt.Data(values=[{"text": text, "delta": delta, "ratio": ratio} for text, delta, ratio in places])
+    data = values_of([{"text": text, "delta": delta, "ratio": ratio} for text, delta, ratio in places])
     texts = alt.Chart(data).mark_text(align="left", baseline="middle", fontSize=size, color=colour)
     return texts.encode(x="delta:Q", y="ratio:Q", text="text:N")
 
@@ -274,7 +274,7 @@ def _written(labels: Sequence[Label], plane: _Plane, colour: str, size: int) -> 
 def _limit(axis: str, value: float) -> Any:
     import altair as alt
 
-    rule = alt.Chart(alt.Data(values=[{"limit": value}])).mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=MUTED)
+    rule = alt.Chart(values_of([{"limit": value}])).mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=MUTED)
     return rule.encode(x=alt.X("limit:Q")) if axis == "x" else rule.encode(y=alt.Y("limit:Q"))
 
 

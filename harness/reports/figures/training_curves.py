@@ -12,7 +12,7 @@ from harness.records.results import SeedRun, VariantResult
 from harness.reports.digits import shortened_apart
 from harness.reports.escaping import clean
 from harness.reports.figures.data import FigureData
-from harness.reports.figures.drawing import INK, NARROW, PHONE, WIDE, Figure, some, svg
+from harness.reports.figures.drawing import INK, NARROW, PHONE, WIDE, Figure, some, svg, values_of
 from harness.verdicts.model import ComparisonVerdict, Verdicts
 from harness.verdicts.training_curves import ORDERS, by_epoch, norm_range, rose
 
@@ -201,7 +201,7 @@ def _panel(panel: str, rows: list[dict[str, Any]], looks: Mapping[str, _Look], o
         return {"scale": alt.Scale(domain=list(entries), range=values), "legend": legend if with_legend else None}
 
     y = alt.Scale(type="log" if panel == "norm" else "linear", zero=False)
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = alt.Chart(values_of(rows)).encode(
         x=alt.X("epoch:Q", title="epoch", axis=alt.Axis(tickMinStep=1, format="d")),
         y=alt.Y("value:Q", title=_QUANTITIES[panel], scale=y),
         detail="cell:N",
