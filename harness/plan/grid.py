@@ -127,8 +127,9 @@ class Grid:
                 plan = make_plan(spec, path, self._probe())
                 write_plan(plan, self._results)
                 self._plans[spec.name] = plan
-                print(outlook(self._results, plan), file=sys.stderr)
-                if is_left(self._results, plan):
+                words, left = outlook(self._results, plan)
+                print(words, file=sys.stderr)
+                if left:
                     judge_again(self._results / plan.spec)
             return self._plans[spec.name]
         except InputError as error:
@@ -138,12 +139,6 @@ class Grid:
         if self._machine is None:
             self._machine = probe(cache_root())
         return self._machine
-
-
-def is_left(results: Path, plan: Plan) -> bool:
-    """Whether jobs of the plan, or of what confirms it, have no results yet."""
-    _, left = jobs_left(statuses(results, plan))
-    return any(left.values()) or bool(confirmation_left(results, plan))
 
 
 def judge_again(folder: Path) -> None:
@@ -156,15 +151,18 @@ def judge_again(folder: Path) -> None:
         os.utime(plan)
 
 
-def outlook(results: Path, plan: Plan) -> str:
-    """What is left of a plan, in one line: a dry run and a call with nothing to do say it too."""
+def outlook(results: Path, plan: Plan) -> tuple[str, bool]:
+    """What is left of a plan, or of what confirms it, in one line, and whether anything is.
+
+    A dry run and a call with nothing to do say it too.
+    """
     done, left = jobs_left(statuses(results, plan))
     total = done + sum(len(names) for names in left.values())
     words = [f"{kind} {_some(names)}" for kind, names in left.items() if names]
     left_to_confirm = confirmation_left(results, plan)
     to_do = [f"to do: {'; '.join(words)}"] if words else []
     to_do += [left_to_confirm] if left_to_confirm else []
-    return f"{plan.spec}: {done} of {total} jobs done; " + ("; ".join(to_do) or "none is left")
+    return f"{plan.spec}: {done} of {total} jobs done; " + ("; ".join(to_do) or "none is left"), bool(to_do)
 
 
 def _some(names: list[str]) -> str:
