@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.records.files import write_atomically
 from harness.spec.errors import InputError, Problem
 from harness.spec.json_schema import schema_text
-from harness.spec.yaml_tree import read_tree
+from harness.spec.yaml_tree import name_in
 
 SCHEMA = "schema.json"
 OWN_SCHEMA = "harness-schema.json"  # beside a spec in a folder whose schema.json is another's
@@ -40,16 +40,9 @@ def refuse_name_of_other(name: str, path: Path) -> None:
         InputError: a spec beside it, or in the folder `specs`, has this name.
     """
     for other in sorted({*path.parent.glob("*.y*ml"), *Path("specs").glob("*.y*ml")}):
-        if other.resolve() != path.resolve() and _name_in(other) == name:
+        if other.resolve() != path.resolve() and name_in(other) == name:
             message = f"'{name}' is the name of {other} too, and with it results/{name}; give another"
             raise InputError(Problem("--name", message))
-
-
-def _name_in(spec: Path) -> object:
-    try:
-        return read_tree(spec).plain().get("name")
-    except InputError:
-        return None  # no spec, or one that cannot be read
 
 
 def schema_beside(spec: Path) -> Path:

@@ -13,7 +13,7 @@ from harness.plan.version import versions_for
 from harness.records.files import write_atomically
 from harness.spec.errors import InputError, Problem
 from harness.spec.options import Frozen
-from harness.spec.yaml_tree import read_tree
+from harness.spec.yaml_tree import name_in
 
 DATASET = "dataset"
 
@@ -106,15 +106,7 @@ def _refuse_other_spec(path: Path, plan: Plan) -> None:
     except (OSError, ValueError, KeyError, TypeError):
         return  # no plan yet, or one that cannot be read: it is ours to rewrite
     mine = Path(plan.spec_path)
-    if not other.is_file() or other.resolve() == mine.resolve() or _name_in(other) != plan.spec:
+    if not other.is_file() or other.resolve() == mine.resolve() or name_in(other) != plan.spec:
         return
     message = f"the name `{plan.spec}` is taken: {other} has it too, and both would write {path.parent}/; rename one"
     raise InputError(Problem(str(mine), message, path="name"))
-
-
-def _name_in(path: Path) -> object:
-    """The name that a spec's file gives now; None where it cannot be read."""
-    try:
-        return read_tree(path).plain().get("name")
-    except InputError:
-        return None

@@ -285,6 +285,14 @@ def read_tree(path: Path) -> Node:
     return root
 
 
+def name_in(path: Path) -> object:
+    """The name that a spec's file gives now; None where it cannot be read, or is no spec."""
+    try:
+        return read_tree(path).plain().get("name")
+    except InputError:
+        return None
+
+
 def _once(problems: list[Problem]) -> list[Problem]:
     return list(dict.fromkeys(problems))
 
